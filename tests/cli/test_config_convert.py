@@ -5,6 +5,7 @@ from click.testing import CliRunner, Result
 
 from kubesched.cli import main
 from kubesched.config import effective
+from kubesched.release import DEFAULT_RELEASE
 from kubesched.setup import load_configuration
 
 GROUP = "kubescheduler.config.k8s.io"
@@ -34,7 +35,9 @@ def test_converting_twice_is_converting_once(text, reader):
 @pytest.mark.parametrize("text", OLDER)
 def test_the_effective_configuration_is_the_same_before_and_after(text):
     after = convert(text, "--for", "kubesched").stdout
-    assert effective(load_configuration(text.encode())) == effective(load_configuration(after.encode()))
+    assert effective(load_configuration(text.encode()), DEFAULT_RELEASE) == effective(
+        load_configuration(after.encode()), DEFAULT_RELEASE
+    )
 
 
 def test_what_has_no_equivalent_is_a_comment_and_ends_with_3():

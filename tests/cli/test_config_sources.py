@@ -6,6 +6,7 @@ from click.testing import CliRunner, Result
 
 from kubesched.cli import main
 from kubesched.config import effective
+from kubesched.release import DEFAULT_RELEASE
 from kubesched.setup import load_configuration
 
 V1 = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nparallelism: {}\n"
@@ -36,7 +37,7 @@ def run(tmp_path, monkeypatch):
 
 def test_the_configuration_in_a_config_map_is_shown(run):
     result = run("show", "a.yaml", files=(CONFIG_MAP,))
-    assert yaml.safe_load(result.stdout) == effective(load_configuration(V1.format(3).encode()))
+    assert yaml.safe_load(result.stdout) == effective(load_configuration(V1.format(3).encode()), DEFAULT_RELEASE)
 
 
 def test_standard_input_is_read(run):

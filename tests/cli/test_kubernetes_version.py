@@ -1,6 +1,7 @@
 """--kubernetes-version and --feature-gates: whose rules decide."""
 
 import json
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -201,3 +202,60 @@ def test_answers_in_python_carry_the_version_of_the_api_server(older: str) -> No
     assert fit(cluster, {"cpu": "1"}, alone=True).version.words == words
     assert check(cluster).version.words == words
     assert drain(cluster, ["n1"]).version.words == words
+
+
+LATER = """apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- plugins:
+    placementScore: {}
+  pluginConfig:
+  - name: DynamicResources
+    args: {bindingTimeout: 5s}
+"""
+
+
+@pytest.fixture
+def later(tmp_path: Path) -> str:
+    path = tmp_path / "scheduler.yaml"
+    path.write_text(LATER)
+    return str(path)
+
+
+def test_config_check_reads_as_the_version(later: str) -> None:
+    assert run("config", "check", later).exit_code == 0
+    refused = run("config", "check", later, "--kubernetes-version", "1.34")
+    assert refused.exit_code == 1
+    assert 'unknown field "profiles[0].plugins.placementScore"' in refused.stdout
+    assert "it exists since v1.36" in refused.stdout
+    assert 'unknown field "bindingTimeout"' in refused.stdout
+    with_gates = run("config", "check", later, "--feature-gates", "DRADeviceBindingConditions=false")
+    assert "Forbidden: DRADeviceBindingConditions" in with_gates.stdout
+
+
+def test_config_show_has_the_defaults_of_the_version(tmp_path: Path) -> None:
+    path = tmp_path / "scheduler.yaml"
+    path.write_text(LATER.partition("profiles")[0])
+
+    def shown(version: str) -> str:
+        return run("config", "show", str(path), "--kubernetes-version", version).stdout
+
+    assert "DynamicResources" not in shown("1.33")
+    assert "filterTimeout: 10s" in shown("1.34")
+    assert "bindingTimeout" not in shown("1.35")
+    assert "podGroupPostFilter" not in shown("1.36")
+    assert "podGroupPostFilter" in shown("1.37")
+
+
+def test_config_diff_compares_with_the_defaults_of_the_version(tmp_path: Path) -> None:
+    path = tmp_path / "scheduler.yaml"
+    disabled = "profiles:\n- plugins: {multiPoint: {disabled: [{name: DynamicResources}]}}\n"
+    path.write_text(LATER.partition("profiles")[0] + disabled)
+    assert run("config", "diff", str(path), "--kubernetes-version", "1.33").stdout == ""
+    assert "score: DynamicResources" not in run("config", "diff", str(path), "--kubernetes-version", "1.34").stdout
+    assert "DynamicResources" in run("config", "diff", str(path), "--kubernetes-version", "1.34").stdout
+
+
+def test_the_version_is_for_the_extender_of_manifests_too() -> None:
+    words = ("--image", "r/k:1", "--plugin", "kubesched.usage:NodeUsage", "--kubernetes-version", "1.34")
+    assert "--kubernetes-version=1.34" in run("extender", "manifests", *words).stdout

@@ -6,6 +6,7 @@ import yaml
 
 from kubesched.config import effective, load_configuration
 from kubesched.documents import write_yaml
+from kubesched.release import DEFAULT_RELEASE
 from tests.config.loading import ARGS_TYPES, load
 
 RECORDED = Path(__file__).parents[1] / "golden" / "recorded" / "default-configuration-v1.36.3.yaml"
@@ -13,7 +14,7 @@ RECORDED = Path(__file__).parents[1] / "golden" / "recorded" / "default-configur
 
 def shown(body: str) -> dict:
     """The effective configuration after a passage through JSON."""
-    return json.loads(json.dumps(effective(load(body))))
+    return json.loads(json.dumps(effective(load(body), DEFAULT_RELEASE)))
 
 
 def test_the_default_configuration_is_the_recorded_one():
@@ -24,7 +25,7 @@ def test_the_default_configuration_is_the_recorded_one():
 
 
 def test_keys_are_sorted():
-    text = json.dumps(effective(load()))
+    text = json.dumps(effective(load(), DEFAULT_RELEASE))
     assert text == json.dumps(json.loads(text), sort_keys=True)
 
 
@@ -74,6 +75,6 @@ def test_empty_values_are_left_out_where_upstream_leaves_them_out():
     ],
 )
 def test_what_is_shown_stands_for_itself(body):
-    written = write_yaml(effective(load(body)))
+    written = write_yaml(effective(load(body), DEFAULT_RELEASE))
     again = load_configuration(written, args_types=ARGS_TYPES)
-    assert write_yaml(effective(again)) == written
+    assert write_yaml(effective(again, DEFAULT_RELEASE)) == written

@@ -2,6 +2,7 @@ import pytest
 
 from kubesched.config import effective, load_configuration
 from kubesched.errors import ConfigError
+from kubesched.release import DEFAULT_RELEASE
 from tests.config.loading import error_of, first_line, load
 
 V1 = "kubescheduler.config.k8s.io/v1"
@@ -71,7 +72,7 @@ ARGS = "profiles: [{{pluginConfig: [{{name: NodeResourcesFit, args: {args}}}]}}]
 
 @pytest.mark.parametrize("args", ["{kind: NodeResourcesFitArgs}", f"{{apiVersion: {V1}}}", "null", "{}"])
 def test_kind_and_version_of_arguments_are_optional(args):
-    assert effective(load(ARGS.format(args=args))) == effective(load())
+    assert effective(load(ARGS.format(args=args)), DEFAULT_RELEASE) == effective(load(), DEFAULT_RELEASE)
 
 
 def test_arguments_of_an_unknown_kind_are_refused():

@@ -4,7 +4,8 @@ from kubesched.config import PluginEntry, Plugins, PluginSet
 def test_plugin_sets_are_listed_by_the_names_of_files():
     assert list(Plugins().by_point()) == [
         "preEnqueue", "queueSort", "preFilter", "filter", "postFilter", "preScore", "score", "reserve", "permit",
-        "preBind", "bind", "postBind", "placementGenerate", "placementScore", "multiPoint",
+        "preBind", "bind", "postBind", "placementGenerate", "placementScore", "podGroupPostFilter",
+        "multiPoint",
     ]  # fmt: skip
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from kubesched.config import effective
 from kubesched.legacy.dialects.kube_scheduler import LEGACY
+from kubesched.release import DEFAULT_RELEASE
 from kubesched.review import check_configuration
 from kubesched.session import Simulator
 from kubesched.setup import Setup, convert_text, set_up
@@ -53,7 +54,7 @@ def test_it_decides_the_same_before_and_after_the_conversion(file, tmp_path):
     text, is_lossy = convert_text(file, kube_scheduler=False)
     assert not is_lossy
     after = set_up(text.encode())
-    assert effective(after.configuration) == effective(before.configuration)
+    assert effective(after.configuration, DEFAULT_RELEASE) == effective(before.configuration, DEFAULT_RELEASE)
     placed = _placed(before, tmp_path)
     assert all(placed.values())
     assert _placed(after, tmp_path) == placed

@@ -113,7 +113,7 @@ def test_sets_of_points_are_looked_at_before_multi_point():
 
 
 def test_what_scores_groups_of_pods_upstream_may_be_named():
-    assert expand(placement_score=enabled("NodeResourcesFit"))["placementScore"] == ("NodeResourcesFit",)
+    assert expand(placement_score=enabled("NodeResourcesFit", "PodGroupPodsCount"))["placementScore"] == ()
 
 
 def weights(**sets: PluginSet) -> dict[str, int]:
@@ -149,7 +149,11 @@ def test_a_negative_weight_at_the_end_is_accepted():
 
 
 def test_the_framework_the_configuration_and_the_expansion_have_the_same_extension_points():
-    placements = {"placementGenerate", "placementScore"}  # configurations may name them, nothing calls them
+    placements = {
+        "placementGenerate",
+        "placementScore",
+        "podGroupPostFilter",
+    }  # configurations may name them, nothing calls them
     expanded = expand_points(Plugins(), KNOWN)
     assert expanded.keys() == Plugins().by_point().keys() - {"multiPoint"}
     assert expanded.keys() == HOOKS.keys() | placements

@@ -9,8 +9,10 @@ import click
 from kubesched.cli.config_check import check
 from kubesched.cli.config_diff import diff
 from kubesched.cli.config_sources import files_argument, reader_option, sources_in, under_names
+from kubesched.cli.named_release import named_release
 from kubesched.cli.output import output_option, print_verbatim
 from kubesched.cli.plugins import plugin_option
+from kubesched.cli.release_options import reader_version_options
 
 _LOSSY: Final = 3
 
@@ -28,11 +30,19 @@ config.add_command(diff)
 @files_argument
 @plugin_option
 @reader_option
+@reader_version_options
 @output_option("yaml", "json", help="Format of the configuration.")
-def show(files: tuple[Path, ...], references: tuple[str, ...], reader: str, output: str) -> None:
+def show(
+    files: tuple[Path, ...],
+    references: tuple[str, ...],
+    reader: str,
+    kubernetes_version: str | None,
+    feature_gates: tuple[str, ...],
+    output: str,
+) -> None:
     """Print FILE as the effective configuration, with all defaults.
 
-    Every default is filled in, and the plugins of each profile are merged with the default ones, as
+    Every default of the version is filled in, and the plugins of each profile are merged with the default ones, as
     kube-scheduler's --write-config-to prints it; with --for kubesched, with its Lease. Passwords and private keys are
     printed as ***. Plugins given with --plugin are enabled if no profile names them. A FILE of an older version, or a
     Policy, is converted first, with a note. Exits with 2 if FILE is not valid.
@@ -45,8 +55,9 @@ def show(files: tuple[Path, ...], references: tuple[str, ...], reader: str, outp
     from kubesched.documents import write_yaml
     from kubesched.setup import set_up
 
-    read = [(source, set_up(source, references)) for source in sources_in(files, reader)]
-    shown = [(source, without_secrets(effective(setup.configuration))) for source, setup in read]
+    release = named_release(kubernetes_version, feature_gates)
+    read = [(source, set_up(source, references, release=release)) for source in sources_in(files, reader)]
+    shown = [(source, without_secrets(effective(setup.configuration, release))) for source, setup in read]
     if output == "json":
         documents = [document for _, document in shown]
         print_verbatim(json.dumps(documents if len(documents) > 1 else documents[0], indent=2) + "\n")

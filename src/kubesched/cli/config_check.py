@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kubesched.cli.config_sources import files_argument, reader_option, sources_in
+from kubesched.cli.named_release import named_release
 from kubesched.cli.output import print_document, print_text
 from kubesched.cli.plugins import plugin_option
+from kubesched.cli.release_options import reader_version_options
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.errors import InputError
 
@@ -23,14 +25,24 @@ if TYPE_CHECKING:
 @plugin_option
 @report_output_option("sarif", "github", default="text")
 @reader_option
+@reader_version_options
 @click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
 @click.option(
     "--probe", is_flag=True, help="Also call each verb of each configured extender, for a pod that does not exist."
 )
 def check(
-    files: tuple[Path, ...], references: tuple[str, ...], output: str, reader: str, strict: bool, probe: bool
+    files: tuple[Path, ...],
+    references: tuple[str, ...],
+    output: str,
+    reader: str,
+    kubernetes_version: str | None,
+    feature_gates: tuple[str, ...],
+    strict: bool,
+    probe: bool,
 ) -> None:
-    """Check whether kube-scheduler v1.36 (or, with --for, kubesched) would accept each FILE, and review it.
+    """Check whether kube-scheduler (or, with --for, kubesched) would accept each FILE, and review it.
+
+    --kubernetes-version says which kube-scheduler. A field, plugin or extension point of a later version is an error.
 
     Prints what kube-scheduler would print, with our help on indented lines, then every finding with its line: errors,
     which kube-scheduler rejects, and warnings and notes on what is accepted but risky. A comment `# kubesched: ignore
@@ -46,8 +58,14 @@ def check(
     rejected are not called, and a note says so.
     """
     from kubesched.pages.configurations import as_github, as_sarif, as_text, findings_page
+    from kubesched.review import check_configuration
 
-    checked = _compared([_check(source, references, reader, probe) for source in _sources(files, reader)])
+    release = named_release(kubernetes_version, feature_gates)
+
+    def check_one(source: "ConfigSource") -> "Checked":
+        return check_configuration(source, references, kube_scheduler=reader == "kube-scheduler", release=release)
+
+    checked = _compared([_probed_if(source, check_one(source), probe) for source in _sources(files, reader)])
     failing = ("error", "warning") if strict else ("error",)
     if output == "sarif":
         print_document(as_sarif(checked))
@@ -81,11 +99,10 @@ def _sources(files: Iterable[Path], reader: str) -> "tuple[ConfigSource, ...]":
     return (ConfigSource(str(files[0]), text, str(files[0])),)
 
 
-def _check(source: "ConfigSource", references: tuple[str, ...], reader: str, probe: bool) -> "CheckedFile":
+def _probed_if(source: "ConfigSource", checked: "Checked", probe: bool) -> "CheckedFile":
+    """The result for one configuration, with the calls of --probe."""
     from kubesched.pages.configurations import CheckedFile
-    from kubesched.review import check_configuration
 
-    checked = check_configuration(source, references, kube_scheduler=reader == "kube-scheduler")
     if not probe:
         return CheckedFile(source, checked)
     if checked.error:

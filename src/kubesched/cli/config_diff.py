@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from kubesched.cli.config_sources import source_in
+from kubesched.cli.named_release import named_release
 from kubesched.cli.output import text_console
 from kubesched.cli.plugin_log import log_once
 from kubesched.cli.plugins import plugin_option
+from kubesched.cli.release_options import reader_version_options
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.standard_streams import STANDARD_STREAM
 
 if TYPE_CHECKING:
     from kubesched.config import ConfigSource, FieldChange
+    from kubesched.release import Release
 
-_DEFAULTS: Final = "the defaults of kube-scheduler v1.36"
 _INDENT: Final = "    "
 _COLOURS: Final = {"added": "green", "enabled": "green", "removed": "red", "disabled": "red"}
 _OTHER_COLOUR: Final = "yellow"
@@ -41,11 +43,18 @@ def _one_or_two(context: click.Context, option: click.Parameter, files: tuple[Pa
     callback=_one_or_two,
 )
 @plugin_option
+@reader_version_options
 @report_output_option(default="text")
-def diff(files: tuple[Path, ...], references: tuple[str, ...], output: str) -> None:
+def diff(
+    files: tuple[Path, ...],
+    references: tuple[str, ...],
+    kubernetes_version: str | None,
+    feature_gates: tuple[str, ...],
+    output: str,
+) -> None:
     """Print what is different in B: a line for each field, and for each plugin at each extension point.
 
-    Without A, B is compared with the defaults of kube-scheduler v1.36, and each of its profiles with the default one.
+    Without A, B is compared with the defaults of kube-scheduler, and each of its profiles with the default one.
 
     The effective configurations are compared, with all defaults, and with the plugins as they run. A and B are what
     `kubesched config show` reads, of any version: older ones are converted first. Each has one configuration.
@@ -57,16 +66,20 @@ def diff(files: tuple[Path, ...], references: tuple[str, ...], output: str) -> N
     log_once()
     *others, new = (source_in(file) for file in files)
     old = others[0] if others else None
-    changes = _changes(old, new, references)
+    release = named_release(kubernetes_version, feature_gates)
+    changes = _changes(old, new, references, release)
     if output == "text":
         print_changes(changes)
     else:
-        print_report(config_diff_page(_DEFAULTS if old is None else str(old), str(new), changes), output)
+        defaults = f"the defaults of kube-scheduler {release}"
+        print_report(config_diff_page(defaults if old is None else str(old), str(new), changes), output)
     if changes:
         raise click.exceptions.Exit(1)
 
 
-def _changes(old: "ConfigSource | None", new: "ConfigSource", references: Iterable[str]) -> "tuple[FieldChange, ...]":
+def _changes(
+    old: "ConfigSource | None", new: "ConfigSource", references: Iterable[str], release: "Release"
+) -> "tuple[FieldChange, ...]":
     """What differs in a configuration of any version from another one, or from kube-scheduler's defaults.
 
     Raises:
@@ -75,10 +88,10 @@ def _changes(old: "ConfigSource | None", new: "ConfigSource", references: Iterab
     from kubesched.config import differences, differences_from_defaults
     from kubesched.setup import comparable, set_up
 
-    after = comparable(set_up(new, references))
+    after = comparable(set_up(new, references, release=release))
     if old is not None:
-        return differences(comparable(set_up(old, references)), after)
-    before = comparable(set_up())
+        return differences(comparable(set_up(old, references, release=release)), after)
+    before = comparable(set_up(release=release))
     if after["clientConnection"]["qps"] != before["clientConnection"]["qps"]:
         before["clientConnection"]["qps"] = _RATE
     return differences_from_defaults(before, after)

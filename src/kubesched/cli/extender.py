@@ -11,6 +11,7 @@ from kubesched.cli.extender_manifests import manifests
 from kubesched.cli.extender_replay import replay
 from kubesched.cli.inputs import SetupOptions, with_setup
 from kubesched.cli.json_log import json_log
+from kubesched.cli.named_release import set_up_beside
 from kubesched.cli.options import (
     beside_scheduler_options,
     client_cn_option,
@@ -99,7 +100,7 @@ _OF_SERVER: Final = ("host", "port", "health_port", "max_connections", "drain_se
 def extender(setup_options: SetupOptions, log_json: bool, **flags: Any) -> None:
     """Serve plugins to a stock kube-scheduler, over the HTTP extender protocol.
 
-    From --config, the extender uses the plugins that kube-scheduler v1.36 does not have, and pluginConfig: the default
+    From --config, the extender uses the plugins that kube-scheduler does not have, and pluginConfig: the default
     plugins run in kube-scheduler. A pod gets the profile of its schedulerName, else the first one. The
     command prints the `extenders:` stanza for kube-scheduler's own configuration; with --log-json, it is the field
     `stanza` of a log line.
@@ -149,7 +150,7 @@ def _serve(setup_options: SetupOptions, options: "ExtenderOptions", *, log_json:
     from kubesched.serving import set_up_logging
 
     set_up_logging(os.environ, as_json=log_json)
-    setup = setup_options.beside_kube_scheduler()
+    setup = set_up_beside(setup_options)
 
     def on_listening(served: "Extender", server: "Server") -> None:
         _announce(served, server, options)

@@ -9,6 +9,7 @@ import click
 from kubesched.cli.cluster import note
 from kubesched.cli.inputs import SetupOptions, with_setup
 from kubesched.cli.installation import MountedFiles, installation_options
+from kubesched.cli.named_release import set_up_beside
 from kubesched.cli.options import (
     beside_scheduler_options,
     client_cn_option,
@@ -99,7 +100,7 @@ def manifests(
     )
     from kubesched.setup import readers_of
 
-    profiles = served_profiles(setup_options.beside_kube_scheduler(), offers_bind=bind)
+    profiles = served_profiles(set_up_beside(setup_options), offers_bind=bind)
     mounted = MountedFiles()
     options = ManifestOptions(
         arguments=_arguments(setup_options, mounted, preemption_helps),
@@ -123,6 +124,8 @@ def _arguments(setup_options: SetupOptions, mounted: MountedFiles, preemption_he
         *([f"--config={mounted.path(config)}"] if config is not None else []),
         *mounted.plugin_arguments(setup_options),
         *(f"--skip-plugin={name}" for name in setup_options.skipped),
+        *([f"--kubernetes-version={version}"] if (version := setup_options.kubernetes_version) else []),
+        *(f"--feature-gates={gates}" for gates in setup_options.feature_gates),
         *(["--preemption-helps"] if preemption_helps else []),
     )
 

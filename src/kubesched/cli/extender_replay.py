@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kubesched.cli.inputs import SetupOptions, with_setup
+from kubesched.cli.named_release import set_up_beside
 from kubesched.cli.options import beside_scheduler_options
 from kubesched.cli.output import output_option, print_line, print_text
 
@@ -27,7 +28,7 @@ def replay(setup_options: SetupOptions, preemption_helps: bool, output: str, rec
     from kubesched.extender import replay as play
 
     n_played = n_changed = n_skipped = 0
-    for call in play(setup_options.beside_kube_scheduler(), recording, preemption_helps=preemption_helps):
+    for call in play(set_up_beside(setup_options), recording, preemption_helps=preemption_helps):
         n_played += not call.is_skipped
         n_skipped += call.is_skipped
         n_changed += bool(call.differences)

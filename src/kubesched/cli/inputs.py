@@ -18,7 +18,6 @@ from kubesched.cli.targets import split_targets
 
 if TYPE_CHECKING:
     from kubesched.scheduler import TieBreak
-    from kubesched.setup import Setup
 
 _NO_ARGS: Final[Mapping[str, str]] = {}
 _FIRST: Final = "first"
@@ -45,16 +44,6 @@ class SetupOptions(NamedTuple):
             "--kubernetes-version": self.kubernetes_version,
             "--feature-gates": self.feature_gates,
         }
-
-    def beside_kube_scheduler(self) -> "Setup":
-        """What decides where kube-scheduler runs the default plugins itself.
-
-        Raises:
-            InputError, ConfigError, PluginDefinitionError: as from `set_up`.
-        """
-        from kubesched.setup import set_up
-
-        return set_up(self.config, self.references, self.plugin_args, default_plugins=False, skipped=self.skipped)
 
 
 class InputOptions(NamedTuple):

@@ -9,7 +9,7 @@ from kubesched.cli.completed_names import complete_among_snapshots, complete_nam
 from kubesched.cli.completion import complete_files
 from kubesched.cli.parameters import Decorator, Seconds, not_empty, option_group, pairs
 from kubesched.cli.plugins import plugin_option
-from kubesched.cli.release_options import version_options
+from kubesched.cli.release_options import beside_version_options, version_options
 from kubesched.errors import InputError
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ deciding_options: Final = option_group(setup_options, version_options)
 beside_scheduler_options: Final = option_group(
     _config_option(
         "KubeSchedulerConfiguration of any version, or a Policy: of the plugins that its profiles enable, those that "
-        "kube-scheduler v1.36 does not have, and their arguments. [default: one profile with the plugins of --plugin]"
+        "kube-scheduler does not have, and their arguments. [default: one profile with the plugins of --plugin]"
     ),
     plugin_options,
     click.option(
@@ -189,6 +189,7 @@ beside_scheduler_options: Final = option_group(
         metavar="NAME",
         help="A plugin that --config enables and that kube-scheduler runs itself, such as one in Go. Repeatable.",
     ),
+    beside_version_options,
 )
 """The same where kube-scheduler runs the default plugins itself, and --skip-plugin."""
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from kubesched.cli.inputs import SetupOptions
-from kubesched.cli.parameters import not_empty, option_group
+from kubesched.cli.parameters import Decorator, not_empty, option_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,17 +21,28 @@ feature_gates_option: Final = click.option(
     help="kube-scheduler's feature gates, as its own option takes them. Repeatable.",
 )
 
-version_options: Final = option_group(
-    click.option(
-        "--kubernetes-version",
-        metavar="VERSION",
-        callback=not_empty,
-        help="Decide as this version of Kubernetes does, 1.33 to 1.37.  [default: that of the API server, else of the "
-        "kubelets]",
-    ),
-    feature_gates_option,
+
+def _version_options(help: str) -> Decorator:
+    """Both."""
+    version = click.option("--kubernetes-version", metavar="VERSION", callback=not_empty, help=help)
+    return option_group(version, feature_gates_option)
+
+
+version_options: Final = _version_options(
+    "Decide as this version of Kubernetes does, 1.33 to 1.37.  [default: that of the API server, else of the kubelets]"
 )
-"""Both."""
+"""Both, where a cluster is there."""
+
+reader_version_options: Final = _version_options(
+    "Read FILE as this version of kube-scheduler does, 1.33 to 1.37.  [default: 1.36]"
+)
+"""Both, where configurations are read and nothing is decided."""
+
+beside_version_options: Final = _version_options(
+    "Decide as this version of Kubernetes does, 1.33 to 1.37: that of the kube-scheduler that calls the extender.  "
+    "[default: 1.36]"
+)
+"""Both, for an extender."""
 
 
 def release_for(

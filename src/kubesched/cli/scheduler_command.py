@@ -22,7 +22,6 @@ from kubesched.errors import InputError, LeaseLostError
 from kubesched.version import VERSION, VERSION_TEXT
 
 if TYPE_CHECKING:
-    from kubesched.config import KubeSchedulerConfiguration
     from kubesched.live import LiveScheduler, SchedulerOptions
     from kubesched.setup import Setup
     from kubesched.shadow import Shadow
@@ -190,7 +189,7 @@ def scheduler(
     server = None if write_config_to else ask_version(setup_options.config, options)
     setup, notes = _deciding(setup_options, options, election, server, is_shadow=shadow)
     if write_config_to is not None:
-        _write_configuration(setup.configuration, write_config_to)
+        _write_configuration(setup, write_config_to)
         for text in notes:
             note(text)
         return
@@ -294,12 +293,12 @@ class _Run(NamedTuple):
         self.report(f"kubesched {VERSION} {what} of {names} on {live.cluster_state.columns.n_nodes} nodes")
 
 
-def _write_configuration(configuration: "KubeSchedulerConfiguration", file: Path) -> None:
+def _write_configuration(setup: "Setup", file: Path) -> None:
     from kubesched.config import effective
     from kubesched.documents import write_yaml
 
     try:
-        file.write_text(write_yaml(effective(configuration)))
+        file.write_text(write_yaml(effective(setup.configuration, setup.release)))
     except OSError as error:
         raise InputError(f"{file}: cannot be written ({error.strerror}); give a file that can") from error
     note(f"Wrote configuration to {file}")

@@ -202,7 +202,7 @@ def _anonymous(
     from kubesched.documents import listed
     from kubesched.snapshot import replacing
 
-    keep = () if setup is None else (msgspec.json.encode(effective(setup.configuration)).decode(),)
+    keep = () if setup is None else (msgspec.json.encode(effective(setup.configuration, setup.release)).decode(),)
     if setup is not None and setup.raw_kinds:
         note("--anonymize leaves out fields that only plugins or extenders read: their names cannot be replaced")
     with progress_bar("replacing names"):

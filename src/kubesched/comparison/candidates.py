@@ -61,7 +61,7 @@ class ReadCandidate:
             candidate.configuration, self.plugins, candidate.plugin_args, release=self.release
         )
         if candidate.is_packed:
-            document = _packed(self.configuration)
+            document = _packed(self.configuration, self.release)
             self.configuration = load_configuration(document, self.plugins, release=self.release)
         self.scheduler_names = [profile.scheduler_name for profile in self.configuration.profiles]
 
@@ -81,9 +81,9 @@ def packed(candidate: Candidate) -> Candidate:
     return msgspec.structs.replace(candidate, is_packed=True)
 
 
-def _packed(configuration: KubeSchedulerConfiguration) -> bytes:
+def _packed(configuration: KubeSchedulerConfiguration, release: Release) -> bytes:
     """The whole configuration with the other strategy, as JSON."""
-    document: dict[str, Any] = effective(configuration)
+    document: dict[str, Any] = effective(configuration, release)
     for profile in document["profiles"]:
         for entry in profile.get("pluginConfig", ()):
             if entry["name"] == "NodeResourcesFit":

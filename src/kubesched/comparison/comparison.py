@@ -181,8 +181,8 @@ def _candidate(side: Candidate | ConfigurationLike, name: str) -> Candidate:
 
 
 def _outvoted(side: ReadCandidate) -> str:
-    document = effective(side.configuration)
-    registry = find_plugins(side.plugins, legacy=True)
+    document = effective(side.configuration, side.release)
+    registry = find_plugins(side.plugins, release=side.release)
     findings = scoring_advice(review_of(side.configuration, document, registry))
     return next((f"{one.message}; {one.help}" for one in findings if one.rule == "packing-outvoted"), "")
 

@@ -77,13 +77,13 @@ def providers(objects: Iterable[KubeObject]) -> tuple[str, ...]:
 
 def _document(side: ReadCandidate) -> dict[str, Any]:
     """The shortest document that is read as this configuration."""
-    whole = effective(side.configuration)
-    short = _without_defaults(whole, effective(load_configuration(release=side.release)))
+    whole = effective(side.configuration, side.release)
+    short = _without_defaults(whole, effective(load_configuration(release=side.release), side.release))
     try:
         read = load_configuration(msgspec.json.encode(short), side.plugins, release=side.release)
     except InputError:
         return whole
-    return short if effective(read) == whole else whole
+    return short if effective(read, side.release) == whole else whole
 
 
 def _without_defaults(whole: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:

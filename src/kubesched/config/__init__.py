@@ -29,6 +29,7 @@ with lazy_exports(__name__):
         bracketed as bracketed,
         child as child,
         did_you_mean as did_you_mean,
+        go_syntax as go_syntax,
         item as item,
         qualified_name_errors as qualified_name_errors,
         quoted as quoted,
@@ -46,6 +47,7 @@ with lazy_exports(__name__):
         error_of as error_of,
         field_finding as field_finding,
     )
+    from kubesched.config.known_since import points_without_hook as points_without_hook
     from kubesched.config.load import (
         Readable as Readable,
         load_args as load_args,

@@ -4,12 +4,13 @@ Rule: kube-scheduler v1.36: merged plugin sets; arguments only of plugins that a
 where upstream's types have `omitempty`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any, TypeAlias
 
 import msgspec
 
 from kubesched.config.defaults import ARGS_PLUGINS
+from kubesched.config.known_since import later_fields
 from kubesched.config.type_meta import API_VERSION, KIND
 from kubesched.config.types import (
     ExtenderConfig,
@@ -18,15 +19,21 @@ from kubesched.config.types import (
     PluginConfig,
     PluginSet,
 )
+from kubesched.release import Release
 
 PlainValue: TypeAlias = "dict[str, PlainValue] | list[PlainValue] | str | int | float | bool | None"
 
 
-def effective(configuration: KubeSchedulerConfiguration) -> dict[str, PlainValue]:
-    """The configuration as mappings with sorted keys, lists, texts, numbers and booleans; YAML and JSON can hold it."""
+def effective(configuration: KubeSchedulerConfiguration, release: Release) -> dict[str, PlainValue]:
+    """The configuration as mappings with sorted keys, lists, texts, numbers and booleans; YAML and JSON can hold it.
+
+    Args:
+        release: the version that it was read for; fields of later versions are left out.
+    """
+    later = later_fields(release)
     plain = _plain(configuration)
     plain.update(apiVersion=API_VERSION, kind=KIND)
-    plain["profiles"] = [_profile(profile) for profile in configuration.profiles]
+    plain["profiles"] = [_profile(profile, later) for profile in configuration.profiles]
     plain["extenders"] = [_extender(extender) for extender in configuration.extenders]
     for optional in ("extenders", "delayCacheUntilActive"):
         if not plain[optional]:
@@ -40,12 +47,13 @@ def _plain(value: msgspec.Struct) -> dict[str, Any]:
     return plain
 
 
-def _profile(profile: KubeSchedulerProfile) -> dict[str, Any]:
+def _profile(profile: KubeSchedulerProfile, later: Container[str]) -> dict[str, Any]:
     built = profile.plugins.enabled_names
     entries = sorted((e for e in profile.plugin_config if e.name in built), key=lambda entry: entry.name)
+    sets = {point: _plugin_set(one) for point, one in profile.plugins.by_point().items() if point not in later}
     plain: dict[str, Any] = {
         "schedulerName": profile.scheduler_name,
-        "plugins": {point: _plugin_set(plugin_set) for point, plugin_set in profile.plugins.by_point().items()},
+        "plugins": sets,
         "pluginConfig": [{"name": entry.name, "args": _args(entry)} for entry in entries],
     }
     if not entries:

@@ -12,6 +12,7 @@ import msgspec
 from kubesched.config.field_errors import FieldError, bracketed
 from kubesched.config.finding_rules import CLUSTER_RULES, RULES, Severity
 from kubesched.errors import ConfigError, InputError
+from kubesched.release import DEFAULT_RELEASE, Release
 
 _RULES_OF_FIELD_ERRORS: Final = {
     "Required value": "required-value",
@@ -118,7 +119,10 @@ def error_finding(rule: str, path: str, error: InputError, stage: ReadingStage, 
     return Finding(rule, path, *split_error(error), stage=stage, printed=tuple(f"{prefix}{error}".split("\n  ")))
 
 
-def field_finding(error: FieldError, stage: ReadingStage = ReadingStage.VALUES) -> Finding:
-    """An error of a validation as a finding."""
+def field_finding(
+    error: FieldError, stage: ReadingStage = ReadingStage.VALUES, release: Release = DEFAULT_RELEASE
+) -> Finding:
+    """An error of a validation as a finding, in the words of a version."""
+    error = error.in_words_of(release)
     rule = next((rule for words, rule in _RULES_OF_FIELD_ERRORS.items() if error.text.startswith(words)), "")
     return Finding(error.rule or rule or "invalid-value", error.path, str(error), error.help, stage=stage)

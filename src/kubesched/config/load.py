@@ -46,7 +46,7 @@ def load_configuration(
         flags: what the command line says about leader election.
         to_v1: makes a v1 document of one of an older version, and takes the whole text, too; without it, they are
             refused, as kube-scheduler does.
-        release: the version whose defaults are filled in.
+        release: the version whose fields, defaults and words count.
     Raises:
         InputError: the file cannot be read.
         ConfigError: the configuration is not valid. The text begins with kube-scheduler's own where it has one; our
@@ -66,14 +66,18 @@ def _in_source(error: ConfigError, source: object) -> ConfigError:
 
 
 def load_args(
-    source: str | bytes | Readable, name: str, *, args_types: Mapping[str, type[PluginArgs]]
+    source: str | bytes | Readable,
+    name: str,
+    *,
+    args_types: Mapping[str, type[PluginArgs]],
+    release: Release = DEFAULT_RELEASE,
 ) -> PluginArgs | bytes | None:
     """Read the arguments of one plugin from a separate text, with defaults; a profile's construction checks them.
 
     Args:
         source: YAML or JSON, as text or as a file: the value of `args` in a configuration.
         name: the plugin.
-        args_types: as for `load_configuration`.
+        args_types, release: as for `load_configuration`.
     Returns: as in `PluginConfig.args`.
     Raises:
         InputError: the file cannot be read.
@@ -84,7 +88,7 @@ def load_args(
         parsed = parse_value(text)
     except ConfigError as error:
         raise _in_source(error, source) from None
-    args, wrong = decode_args(name, parsed.value, args_types)
+    args, wrong = decode_args(name, parsed.value, args_types, release)
     if findings := (*repeated_keys(parsed), *wrong):
         is_strict = all(finding.stage is ReadingStage.FIELDS for finding in findings)
         prefix = f"decoding args for plugin {name}: " if is_strict else ""

@@ -15,6 +15,7 @@ from kubesched.config.decode_args import ArgsTypes, decode_args, has_args_kind
 from kubesched.config.defaults import DEFAULT_SCHEDULER_NAME, default_plugins, with_defaults
 from kubesched.config.field_errors import child
 from kubesched.config.findings import Finding, ReadingStage, error_finding, field_finding, split_error
+from kubesched.config.known_since import later_fields
 from kubesched.config.parsed_text import Document, parse_document
 from kubesched.config.strict import convert, select_known
 from kubesched.config.type_meta import (
@@ -61,7 +62,7 @@ class Reading(msgspec.Struct, frozen=True):
         flags: what the command line says about leader election.
         default_plugins: whether profiles start with upstream's default plugins.
         to_v1: converts a document of an older version.
-        release: the version whose defaults count.
+        release: the version whose fields, defaults and words count.
         written: the plain values as they are in the text.
         value: the same, or the document of v1 that the conversion makes of them.
         fields: of the document, without kind and apiVersion; None if it is not a configuration of v1.
@@ -171,7 +172,7 @@ def _take_fields(reading: Reading) -> Reading | Finding:
     try:
         kind_text, version_text, fields = take_type_meta({} if reading.value is None else reading.value)
         if kind_text and version_text:
-            _check_kind(kind_text, version_text)
+            _check_kind(kind_text, version_text, reading.release)
             return _with(reading, fields=fields)
         advice = advice_on_missing(kind_text, version_text, fields)
         finding = _missing("apiVersion" if kind_text else "Kind", advice, reading.text)
@@ -188,8 +189,8 @@ def _take_fields(reading: Reading) -> Reading | Finding:
     return _with(reading, finding, fields=fields)
 
 
-def _check_kind(kind: str, version: str) -> None:
-    check_registered(kind, version)
+def _check_kind(kind: str, version: str, release: Release) -> None:
+    check_registered(kind, version, release)
     if kind != KIND:
         advice = "put arguments into a configuration, in profiles[].pluginConfig[].args"
         raise ConfigError(f"couldn't decode as {KIND}, got {API_VERSION}, Kind={kind}: \n  {advice}")
@@ -210,7 +211,7 @@ def _begin_of(text: str) -> str:
 
 
 def _read_types(reading: Reading) -> Reading:
-    fields, unknown = select_known(reading.fields, KubeSchedulerConfiguration)
+    fields, unknown = select_known(reading.fields, KubeSchedulerConfiguration, later_fields(reading.release))
     args = _take_args(fields)
     _default_from_absence(fields, reading.flags.resource_name)
     configuration, wrong = convert(fields, KubeSchedulerConfiguration)
@@ -253,7 +254,7 @@ def _read_args(reading: Reading) -> Reading:
     for i, profile in enumerate(reading.configuration.profiles):
         entries = []
         for j, entry in enumerate(profile.plugin_config):
-            args, wrong = decode_args(entry.name, reading.args.get((i, j)), reading.args_types)
+            args, wrong = decode_args(entry.name, reading.args.get((i, j)), reading.args_types, reading.release)
             findings += _located(wrong, f"profiles[{i}].pluginConfig[{j}]", entry.name)
             entries.append(PluginConfig(entry.name, args))
         profiles.append(msgspec.structs.replace(profile, plugin_config=tuple(entries)))
@@ -280,24 +281,26 @@ def _fill_in(reading: Reading) -> Reading:
     """Fill in the defaults, and what flags replace."""
     plugins = default_plugins(reading.release) if reading.default_plugins else Plugins()
     filled = with_defaults(reading.configuration, plugins)
-    profiles = tuple(_with_default_args(profile, reading.args_types) for profile in filled.profiles)
+    profiles = tuple(_with_default_args(profile, reading.args_types, reading.release) for profile in filled.profiles)
     complete = msgspec.structs.replace(filled, profiles=profiles)
     election = msgspec.structs.replace(complete.leader_election, **reading.flags.given)
     configuration = msgspec.structs.replace(complete, leader_election=election)
     return _with(reading, without_flags=complete, configuration=configuration)
 
 
-def _with_default_args(profile: KubeSchedulerProfile, args_types: ArgsTypes) -> KubeSchedulerProfile:
+def _with_default_args(profile: KubeSchedulerProfile, args_types: ArgsTypes, release: Release) -> KubeSchedulerProfile:
     """Add arguments for the enabled plugins that have a kind of arguments and no entry, by name."""
     given = {entry.name for entry in profile.plugin_config}
-    missing = [name for name in sorted(profile.plugins.enabled_names - given) if has_args_kind(name, args_types)]
-    added = [PluginConfig(name, decode_args(name, None, args_types)[0]) for name in missing]
+    names = sorted(profile.plugins.enabled_names - given)
+    missing = [name for name in names if has_args_kind(name, args_types, release)]
+    added = [PluginConfig(name, decode_args(name, None, args_types, release)[0]) for name in missing]
     return msgspec.structs.replace(profile, plugin_config=(*profile.plugin_config, *added))
 
 
 def _check_values(reading: Reading) -> Reading:
     errors = validate(reading.configuration, reading.flags)
-    return _with(reading, *(field_finding(error) for error in errors if not reading.is_broken(error.path)))
+    sound = (error for error in errors if not reading.is_broken(error.path))
+    return _with(reading, *(field_finding(error, release=reading.release) for error in sound))
 
 
 _STEPS: Final[dict[ReadingStage, Callable[[Reading], Reading | Finding]]] = {

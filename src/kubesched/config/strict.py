@@ -6,8 +6,9 @@ findings are in the order of the document. Where upstream shows the error of Go'
 """
 
 import copy
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import inspect
@@ -19,15 +20,27 @@ from kubesched.config.scalars import Duration, parse_duration
 from kubesched.documents import describe_fault, next_step
 
 T = TypeVar("T")
+_NOTHING_LATER: Final[Mapping[str, int]] = {}
 
 
-def select_known(document: Any, cls: type[msgspec.Struct]) -> tuple[Any, list[Finding]]:
+class _Selection(NamedTuple):
+    """What has been found so far, and the fields that are not known yet."""
+
+    findings: list[Finding]
+    later: Mapping[str, int]
+
+
+def select_known(
+    document: Any, cls: type[msgspec.Struct], later: Mapping[str, int] = _NOTHING_LATER
+) -> tuple[Any, list[Finding]]:
     """Drop what `cls` does not know, at any depth, and what is null.
 
+    Args:
+        later: fields of `cls` that the version does not know yet, and the minor version that has them first.
     Returns: a copy of the document that `convert` takes, and the findings in the order of the document.
     """
-    findings: list[Finding] = []
-    return _select(document, _type_info(cls), "", findings), findings
+    selection = _Selection([], later)
+    return _select(document, _type_info(cls), "", selection), selection.findings
 
 
 def convert(document: Any, cls: type[T]) -> tuple[T | None, list[Finding]]:
@@ -111,44 +124,43 @@ def _type_info(cls: type[msgspec.Struct]) -> inspect.Type:
     return inspect.type_info(cls)
 
 
-def _select(value: Any, kind: inspect.Type, path: str, findings: list[Finding]) -> Any:
+def _select(value: Any, kind: inspect.Type, path: str, selection: _Selection) -> Any:
     if isinstance(kind, inspect.Metadata):
-        return _select(value, kind.type, path, findings)
+        return _select(value, kind.type, path, selection)
     if isinstance(kind, inspect.UnionType):
         members = [member for member in kind.types if not isinstance(member, inspect.NoneType)]
-        return _select(value, members[0], path, findings) if len(members) == 1 else value
+        return _select(value, members[0], path, selection) if len(members) == 1 else value
     if isinstance(kind, inspect.StructType) and isinstance(value, dict) and kind.tag is None:
-        return _select_fields(value, kind, path, findings)
+        return _select_fields(value, kind, path, selection)
     if isinstance(kind, inspect.DictType) and isinstance(value, dict):
-        return {key: _select(entry, kind.value_type, child(path, key), findings) for key, entry in value.items()}
+        return {key: _select(entry, kind.value_type, child(path, key), selection) for key, entry in value.items()}
     if isinstance(kind, inspect.ListType | inspect.VarTupleType) and isinstance(value, list):
-        return [_select_item(entry, kind.item_type, item(path, i), findings) for i, entry in enumerate(value)]
+        return [_select_item(entry, kind.item_type, item(path, i), selection) for i, entry in enumerate(value)]
     return value
 
 
-def _select_item(value: Any, kind: inspect.Type, path: str, findings: list[Finding]) -> Any:
+def _select_item(value: Any, kind: inspect.Type, path: str, selection: _Selection) -> Any:
     """An item of a list; null means an object without fields."""
     if value is None and isinstance(kind, inspect.StructType):
         return {}
-    return _select(value, kind, path, findings)
+    return _select(value, kind, path, selection)
 
 
-def _select_fields(
-    value: dict[str, Any], kind: inspect.StructType, path: str, findings: list[Finding]
-) -> dict[str, Any]:
-    fields = {field.encode_name: field.type for field in kind.fields}
+def _select_fields(value: dict[str, Any], kind: inspect.StructType, path: str, selection: _Selection) -> dict[str, Any]:
+    fields = {field.encode_name: field.type for field in kind.fields if field.encode_name not in selection.later}
     repeated = value.duplicates if isinstance(value, JsonObject) else ()
     selected = {}
     for name, entry in value.items():
         where = child(path, name)
         if name not in fields:
-            advice = _help_with_field(name, tuple(fields))
-            findings.append(_field_finding("unknown", where, advice))
+            is_later = any(name == field.encode_name for field in kind.fields)
+            advice = f"it exists since v1.{selection.later[name]}" if is_later else _help_with_field(name, (*fields,))
+            selection.findings.append(_field_finding("unknown", where, advice))
             continue
         if name in repeated:
-            findings.append(_field_finding("duplicate", where))
+            selection.findings.append(_field_finding("duplicate", where))
         if entry is not None:
-            selected[name] = _select(entry, fields[name], where, findings)
+            selected[name] = _select(entry, fields[name], where, selection)
     return selected
 
 

@@ -5,8 +5,10 @@ from typing import Any, Final
 
 from kubesched.config.defaults import ARGS_PLUGINS
 from kubesched.config.field_errors import quoted
+from kubesched.config.known_since import ignores_arguments
 from kubesched.documents import joined, shorten
 from kubesched.errors import ConfigError
+from kubesched.release import DEFAULT_RELEASE, Release
 
 GROUP: Final = "kubescheduler.config.k8s.io"
 FIRST_VERSION: Final = "componentconfig/v1alpha1"  # until v1.11
@@ -83,20 +85,26 @@ def take_type_meta(document: Any) -> tuple[str, str, dict[str, Any]]:
     return _take_text(body, "kind"), _take_text(body, "apiVersion"), body
 
 
-def check_registered(kind: str, version: str) -> None:
+def kinds_of(release: Release) -> frozenset[str]:
+    """The kinds of v1 in a version of kube-scheduler."""
+    return frozenset((KIND, *(f"{name}Args" for name in ARGS_PLUGINS if not ignores_arguments(name, release))))
+
+
+def check_registered(kind: str, version: str, release: Release = DEFAULT_RELEASE) -> None:
     """Check that the kind is one of v1.
 
     Raises:
         ConfigError: it is not.
     """
-    if version == API_VERSION and kind in KINDS:
+    kinds = kinds_of(release)
+    if version == API_VERSION and kind in kinds:
         return
     of_kind = ("v1", API_VERSION) if kind == POLICY else (*_OLDER, FIRST_VERSION)
     text = f"no kind {quoted(kind)} is registered for version {quoted(version)}"
-    if kind not in KINDS and kind != POLICY and GROUP not in version:
+    if kind not in kinds and kind != POLICY and GROUP not in version:
         raise ConfigError(f"{text}\n  not a scheduler configuration; expected kind: {KIND}, apiVersion: {API_VERSION}")
-    if kind not in KINDS and kind != POLICY:
-        advice = f"its kinds: {', '.join(sorted(KINDS))}"
+    if kind not in kinds and kind != POLICY:
+        advice = f"its kinds: {', '.join(sorted(kinds))}"
     else:
         advice = CONVERTS if version in of_kind else _no_such_version(kind)
     raise ConfigError(f"{text}\n  expected apiVersion: {API_VERSION}; {advice}")

@@ -59,6 +59,7 @@ class Plugins(_ConfigurationPart, frozen=True):
     post_bind: PluginSet = PluginSet()
     placement_generate: PluginSet = PluginSet()
     placement_score: PluginSet = PluginSet()
+    pod_group_post_filter: PluginSet = PluginSet()
     multi_point: PluginSet = PluginSet()
 
     def by_point(self) -> dict[str, PluginSet]:

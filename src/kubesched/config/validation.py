@@ -28,7 +28,7 @@ _REMOVED_PLUGINS: Final = frozenset(("AzureDiskLimits", "CinderLimits", "EBSLimi
 _CHECKED_ARGS: Final = ARGS_PLUGINS - {"NodeResourcesFit"}
 _DEFAULT_ELECTION: Final = LeaderElectionConfiguration()
 _PRIORITY_SORT: Final = "PrioritySort"
-
+_GO_PATH: Final = 'field.Path{name:"schedulerName", index:"", parent:(*field.Path)(0x...)}'  # the address is chance
 
 _NO_FLAGS: Final = LeaderElectionFlags()
 
@@ -63,11 +63,12 @@ def _leader_election_errors(election: LeaderElectionConfiguration, flags: Leader
     ]
     if election.lease_duration <= election.renew_deadline:
         # The value shown is the other one; upstream does so.
-        detail = "must be greater than `RenewDeadline`"
+        detail, earlier = "must be greater than `RenewDeadline`", "LeaseDuration must be greater than RenewDeadline"
         lease = _shown_duration("leaseDuration", "lease_duration", election, flags)
         renewal = _shown_duration("renewDeadline", "renew_deadline", election, flags)
         advice = f"{lease}, {renewal}; give a longer lease duration or a shorter renew deadline"
-        errors.append(FieldError.invalid("leaderElection.leaseDuration", election.renew_deadline, detail, help=advice))
+        path, renew = "leaderElection.leaseDuration", election.renew_deadline
+        errors.append(FieldError.invalid(path, renew, detail, help=advice, earlier_detail=earlier))
     if election.resource_lock != "leases":
         detail = 'resourceLock value must be "leases"'
         advice = _given_by(flags, "resource_lock")
@@ -94,7 +95,8 @@ def _profiles_errors(profiles: tuple[KubeSchedulerProfile, ...]) -> list[FieldEr
         errors += _profile_errors(where, profile)
         if profile.scheduler_name in names:
             advice = f"{profile.scheduler_name} names an earlier profile too"
-            errors.append(FieldError.duplicate(f"{where}.schedulerName", Verbatim("{}"), help=advice))
+            path = f"{where}.schedulerName"
+            errors.append(FieldError.duplicate(path, Verbatim("{}"), help=advice, go_value=_GO_PATH))
         names.add(profile.scheduler_name)
     return errors + _queue_sort_errors(profiles)
 
@@ -170,15 +172,33 @@ def _queue_sort_errors(profiles: tuple[KubeSchedulerProfile, ...]) -> list[Field
         if profile.plugins.queue_sort != canonical:
             detail, path = "must be the same for all profiles", f"{where}.plugins.queueSort"
             once = "" if errors else advice
-            errors.append(FieldError.invalid(path, profile.plugins.queue_sort, detail, help=once, rule="queue-sort"))
+            shown = profile.plugins.queue_sort
+            earlier = f"queueSort {detail}"
+            errors.append(FieldError.invalid(path, shown, detail, help=once, rule="queue-sort", earlier_detail=earlier))
         if _args_of(profile, sorter) != _args_of(profiles[0], sorter):
             detail = "queueSort must be the same for all profiles"
-            errors.append(FieldError.invalid(f"{where}.pluginConfig.args", Verbatim("{}"), detail, rule="queue-sort"))
+            raw, path = _raw_args(profile, sorter), f"{where}.pluginConfig.args"
+            shown_args = Verbatim(raw.decode())
+            errors.append(FieldError.invalid(path, shown_args, detail, rule="queue-sort", go_value=_go_unknown(raw)))
     return errors
 
 
 def _args_of(profile: KubeSchedulerProfile, name: str) -> PluginArgs | bytes | None:
     return next((entry.args for entry in profile.plugin_config if entry.name == name), None)
+
+
+def _raw_args(profile: KubeSchedulerProfile, name: str) -> bytes:
+    """The arguments of a queue sort plugin, which upstream does not know by its type."""
+    args = _args_of(profile, name)
+    return args if isinstance(args, bytes) else b"{}"
+
+
+def _go_unknown(raw: bytes) -> str:
+    """JSON that upstream has not decoded, as Go prints it."""
+    hexadecimal = ", ".join(f"{byte:#x}" for byte in raw)
+    meta = 'runtime.TypeMeta{APIVersion:"", Kind:""}'
+    ends = 'ContentEncoding:"", ContentType:"application/json"'
+    return f"runtime.Unknown{{TypeMeta:{meta}, Raw:[]uint8{{{hexadecimal}}}, {ends}}}"
 
 
 def _percentage_errors(where: str, percentage: int) -> list[FieldError]:
@@ -220,7 +240,7 @@ def managed_resource_errors(path: str, name: str, managed: Container[str]) -> li
     Args:
         managed: names of the resources before it, of all extenders.
     """
-    errors = qualified_name_errors(path, name)
+    errors = qualified_name_errors(path, name, go_value=name)
     if not errors and not is_extended_resource(name):
         advice = "an extended resource has a domain that is not Kubernetes' own, such as example.com/gpu"
         errors.append(FieldError.invalid(path, name, "is an invalid extended resource name", help=advice))

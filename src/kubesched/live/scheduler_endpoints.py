@@ -22,6 +22,7 @@ from aiohttp import web
 from kubesched.cluster import ApiClient
 from kubesched.config import KubeSchedulerConfiguration, effective, without_secrets
 from kubesched.live.delegated_auth import DelegatedAuth
+from kubesched.release import DEFAULT_RELEASE, Release
 from kubesched.serving import (
     HEALTH_PATHS,
     Check,
@@ -90,7 +91,7 @@ class Endpoints:
     """Serves inside `async with`.
 
     Args:
-        configuration: shown at /configz.
+        configuration: shown at /configz, as the version of the release does.
         checks: for the health paths.
         metrics: shown at /metrics.
         resources: shown at /metrics/resources, where there is one.
@@ -109,10 +110,12 @@ class Endpoints:
         metrics: Registry,
         resources: Registry | None = None,
         new_client: NewClient,
+        release: Release = DEFAULT_RELEASE,
     ) -> None:
         self.url = ""
         self._options = options
         self._configuration = configuration
+        self._release = release
         self._checks = checks
         self._metrics = metrics
         self._resources = resources
@@ -209,5 +212,6 @@ class Endpoints:
         return "" if self._checks.is_synced() else "handlers are not fully synchronized"
 
     async def _answer_configz(self, _request: web.Request) -> web.Response:
-        body = msgspec.json.encode({"componentconfig": without_secrets(effective(self._configuration))})
+        shown = without_secrets(effective(self._configuration, self._release))
+        body = msgspec.json.encode({"componentconfig": shown})
         return web.Response(body=body, content_type="application/json")

@@ -256,6 +256,7 @@ def serving(
         checks,
         metrics=page,
         resources=resources,
+        release=setup.release,
         new_client=lambda kubeconfig: ApiClient(
             access_of(options, kubeconfig), pool_size=_REVIEWS_POOL, timeout=_REVIEW_SECONDS
         ),

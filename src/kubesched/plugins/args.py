@@ -1,9 +1,12 @@
 """Arguments of the in-tree plugins: fields, defaults, validation, as in kubescheduler.config.k8s.io/v1.
 
 Rule: kube-scheduler v1.36 default configuration and argument validation; StorageCapacityScoring off, the gates of
-DynamicResources on. Wording and order of the findings are upstream's.
+DynamicResources on. Other versions and gates have classes derived from these. Wording and order of the findings are
+upstream's.
 """
 
+import json
+import re
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Final
@@ -11,7 +14,17 @@ from typing import Final
 import msgspec
 
 from kubesched.api import AffinityToNodes, NodeSelectorTerm, TopologySpreadConstraint, parse_node_term
-from kubesched.config import Duration, FieldError, Int32, Int64, PluginArgs, child, item, qualified_name_errors
+from kubesched.config import (
+    Duration,
+    FieldError,
+    Int32,
+    Int64,
+    PluginArgs,
+    child,
+    go_syntax,
+    item,
+    qualified_name_errors,
+)
 from kubesched.errors import SelectorError
 
 
@@ -41,6 +54,8 @@ class UtilizationShapePoint(_Part, frozen=True):
     score: Int32 = 0
 
 
+_LIST_IN_TEXT: Final = re.compile(r'Invalid value: (null|\[(?:"(?:[^"\\]|\\.)*",?)*\]): ')
+_BINDING_TIMEOUT: Final = Duration(600)
 _EMPTIER_STORAGE: Final = (UtilizationShapePoint(0, 10), UtilizationShapePoint(100, 0))
 
 
@@ -88,7 +103,41 @@ class NodeResourcesFitArgs(PluginArgs):
             errors += qualified_name_errors(item(child(path, "ignoredResources"), i), name)
         for i, group in enumerate(self.ignored_resource_groups):
             errors += _resource_group_errors(item(child(path, "ignoredResourceGroups"), i), group)
-        return [*errors, *_strategy_errors(child(path, "scoringStrategy"), self.scoring_strategy)]
+        return [*errors, *self._strategy_errors(child(path, "scoringStrategy"))]
+
+    def _strategy_errors(self, path: str) -> Iterator[FieldError]:
+        strategy = self.scoring_strategy
+        if strategy.type not in set(ScoringStrategyType):
+            yield FieldError.unsupported(f"{path}.type", strategy.type, ScoringStrategyType)
+        for i, resource in enumerate(strategy.resources):
+            if not 0 < resource.weight <= 100:
+                detail = f"resource weight of {resource.name} not in valid range (0, 100]"
+                yield FieldError.invalid(f"{path}.resources[{i}].weight", resource.weight, detail)
+        yield from self._ratio_errors(path)
+
+    def _ratio_errors(self, path: str) -> Iterator[FieldError]:
+        ratio, where = self.scoring_strategy.requested_to_capacity_ratio, f"{path}.requestedToCapacityRatio"
+        is_wanted = self.scoring_strategy.type == ScoringStrategyType.REQUESTED_TO_CAPACITY_RATIO
+        if is_wanted and ratio is None:
+            yield FieldError.required(where, "must be specified when type is RequestedToCapacityRatio")
+        elif is_wanted and ratio is not None:
+            yield from shape_errors(f"{where}.shape", ratio.shape)
+        elif ratio is not None:
+            yield FieldError.forbidden(where, "must be nil when type is not RequestedToCapacityRatio")
+
+
+class EarlierNodeResourcesFitArgs(NodeResourcesFitArgs):
+    """The same before v1.36.
+
+    Rule: kube-scheduler v1.33 to v1.35: a shape is checked for every type, at another path; where the type needs one,
+    and there is none, kube-scheduler panics.
+    """
+
+    def _ratio_errors(self, path: str) -> Iterator[FieldError]:
+        ratio = self.scoring_strategy.requested_to_capacity_ratio
+        if ratio is not None:
+            return shape_errors(f"{path}.shape", ratio.shape)
+        return super()._ratio_errors(path)
 
 
 class NodeResourcesBalancedAllocationArgs(PluginArgs):
@@ -208,7 +257,8 @@ class VolumeBindingArgs(PluginArgs):
         if self.shape is None:
             return ()
         detail = "unexpected field `shape`, remove it or turn on the feature gate StorageCapacityScoring"
-        return (FieldError.invalid(path, self.shape, detail),)
+        go_value = "" if self.shape else "[]config.UtilizationShapePoint{}"
+        return (FieldError.invalid(path, self.shape, detail, go_value=go_value),)
 
 
 class ScoringVolumeBindingArgs(VolumeBindingArgs):
@@ -263,18 +313,40 @@ class DynamicResourcesArgs(PluginArgs):
     """
 
     filter_timeout: Duration = Duration(10)
-    binding_timeout: Duration = Duration(600)
+    binding_timeout: Duration | None = _BINDING_TIMEOUT
 
     def validate(self, path: str) -> list[FieldError]:
-        """Zero turns the filter's limit off; binding gets a second at least."""
+        """Zero turns the filter's limit off."""
         errors = []
         if self.filter_timeout < 0:
             detail = "must be zero or positive"
             errors.append(FieldError.invalid(child(path, "filterTimeout"), self.filter_timeout, detail))
-        if self.binding_timeout < 1:
-            detail = "must be at least 1 second"
-            errors.append(FieldError.invalid(child(path, "bindingTimeout"), self.binding_timeout, detail))
-        return errors
+        return [*errors, *self._binding_errors(child(path, "bindingTimeout"))]
+
+    def _binding_errors(self, path: str) -> list[FieldError]:
+        """Binding gets a second at least."""
+        timeout = self.binding_timeout
+        is_short = timeout is not None and timeout < 1
+        return [FieldError.invalid(path, timeout, "must be at least 1 second")] if is_short else []
+
+    @property
+    def binding_limit(self) -> Duration:
+        """The limit for binding, also where no configuration can have another one."""
+        return _BINDING_TIMEOUT if self.binding_timeout is None else self.binding_timeout
+
+
+class UnboundDynamicResourcesArgs(DynamicResourcesArgs):
+    """The same without the feature gates of binding conditions, which are on since v1.36.
+
+    Attributes:
+        binding_timeout: belongs to the gates.
+    """
+
+    binding_timeout: Duration | None = None
+
+    def _binding_errors(self, path: str) -> list[FieldError]:
+        detail = "DRADeviceBindingConditions or DRAResourceClaimDeviceStatus feature gate is disabled"
+        return [] if self.binding_timeout is None else [FieldError.forbidden(path, detail)]
 
 
 def weighed(resources: tuple[ResourceSpec, ...]) -> tuple[ResourceSpec, ...]:
@@ -291,23 +363,6 @@ def _resource_group_errors(path: str, group: str) -> list[FieldError]:
     return errors + qualified_name_errors(path, group)
 
 
-def _strategy_errors(path: str, strategy: ScoringStrategy) -> Iterator[FieldError]:
-    if strategy.type not in set(ScoringStrategyType):
-        yield FieldError.unsupported(f"{path}.type", strategy.type, ScoringStrategyType)
-    for i, resource in enumerate(strategy.resources):
-        if not 0 < resource.weight <= 100:
-            detail = f"resource weight of {resource.name} not in valid range (0, 100]"
-            yield FieldError.invalid(f"{path}.resources[{i}].weight", resource.weight, detail)
-    ratio, where = strategy.requested_to_capacity_ratio, f"{path}.requestedToCapacityRatio"
-    is_wanted = strategy.type == ScoringStrategyType.REQUESTED_TO_CAPACITY_RATIO
-    if is_wanted and ratio is None:
-        yield FieldError.required(where, "must be specified when type is RequestedToCapacityRatio")
-    elif is_wanted and ratio is not None:
-        yield from shape_errors(f"{where}.shape", ratio.shape)
-    elif ratio is not None:
-        yield FieldError.forbidden(where, "must be nil when type is not RequestedToCapacityRatio")
-
-
 def shape_errors(path: str, shape: tuple[UtilizationShapePoint, ...]) -> Iterator[FieldError]:
     """What is wrong with a broken line: no point, utilizations that do not increase, values out of range."""
     if not shape:
@@ -315,7 +370,8 @@ def shape_errors(path: str, shape: tuple[UtilizationShapePoint, ...]) -> Iterato
     for i in range(1, len(shape)):
         if shape[i].utilization <= shape[i - 1].utilization:
             detail = "values must be sorted in increasing order"
-            yield FieldError.invalid(f"{path}[{i}].utilization", shape[i].utilization, detail)
+            where, earlier = f"{path}[{i}].utilization", f"utilization {detail}"
+            yield FieldError.invalid(where, shape[i].utilization, detail, earlier_detail=earlier)
             break
     for i, point in enumerate(shape):
         yield from _outside(f"{path}[{i}].utilization", point.utilization, 0, 100)
@@ -329,7 +385,16 @@ def _term_errors(terms: Iterable[tuple[str, NodeSelectorTerm]]) -> Iterator[Fiel
         except SelectorError as error:
             for fault in error.faults:
                 where, _, text = fault.partition(": ")
-                yield FieldError(where, text)
+                yield FieldError(where, text, earlier=_with_go_list(text))
+
+
+def _with_go_list(text: str) -> str:
+    """What is wrong with a list of texts, with the list in Go's syntax; empty where the text is about another value."""
+    listed = _LIST_IN_TEXT.match(text)
+    if listed is None:
+        return ""
+    values = json.loads(listed[1])
+    return f"Invalid value: {go_syntax(values) if values else '[]string(nil)'}: {text[listed.end() :]}"
 
 
 def _constraints_errors(path: str, constraints: tuple[TopologySpreadConstraint, ...]) -> Iterator[FieldError]:

@@ -5,7 +5,11 @@ from typing import Final
 from kubesched.framework import Plugin
 from kubesched.plugins.default_binder import DefaultBinder
 from kubesched.plugins.default_preemption import DefaultPreemption
-from kubesched.plugins.dynamic_resources import DynamicResources, UnscoredDynamicResources
+from kubesched.plugins.dynamic_resources import (
+    DynamicResources,
+    UnboundDynamicResources,
+    UnscoredDynamicResources,
+)
 from kubesched.plugins.image_locality import ImageLocality
 from kubesched.plugins.inter_pod_affinity import InterPodAffinity
 from kubesched.plugins.node_affinity import NodeAffinity
@@ -13,7 +17,7 @@ from kubesched.plugins.node_declared_features import NodeDeclaredFeatures
 from kubesched.plugins.node_name import NodeName
 from kubesched.plugins.node_ports import NodePorts
 from kubesched.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
-from kubesched.plugins.node_resources_fit import NodeResourcesFit
+from kubesched.plugins.node_resources_fit import EarlierNodeResourcesFit, NodeResourcesFit
 from kubesched.plugins.node_unschedulable import NodeUnschedulable
 from kubesched.plugins.node_volume_limits import NodeVolumeLimits
 from kubesched.plugins.pod_topology_spread import PodTopologySpread
@@ -40,14 +44,14 @@ def in_tree_plugins(release: Release) -> dict[str, type[Plugin]]:
         NamingTaintToleration if release.before(34) else TaintToleration,
         NodeAffinity,
         NodePorts,
-        NodeResourcesFit,
+        EarlierNodeResourcesFit if release.before(36) else NodeResourcesFit,
         EarlierVolumeRestrictions if release.before(34) else VolumeRestrictions,
         NodeVolumeLimits,
         ScoringVolumeBinding if release.has("StorageCapacityScoring") else VolumeBinding,
         VolumeZone,
         PodTopologySpread,
         InterPodAffinity,
-        UnscoredDynamicResources if release.before(35) else DynamicResources,
+        _dynamic_resources(release),
         DefaultPreemption,
         NodeResourcesBalancedAllocation,
         ImageLocality,
@@ -55,6 +59,13 @@ def in_tree_plugins(release: Release) -> dict[str, type[Plugin]]:
         *(() if release.before(35) else (NodeDeclaredFeatures,)),
     )
     return {plugin.name: plugin for plugin in classes}
+
+
+def _dynamic_resources(release: Release) -> type[DynamicResources]:
+    if release.before(35):
+        return UnscoredDynamicResources
+    has_conditions = release.has("DRADeviceBindingConditions") and release.has("DRAResourceClaimDeviceStatus")
+    return DynamicResources if has_conditions else UnboundDynamicResources
 
 
 IN_TREE_PLUGINS: Final = in_tree_plugins(DEFAULT_RELEASE)

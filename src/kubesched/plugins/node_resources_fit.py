@@ -35,7 +35,7 @@ from kubesched.engine import (
     weighted_sum,
 )
 from kubesched.framework import Code, CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status, Verdicts
-from kubesched.plugins.args import NodeResourcesFitArgs, ScoringStrategyType
+from kubesched.plugins.args import EarlierNodeResourcesFitArgs, NodeResourcesFitArgs, ScoringStrategyType
 from kubesched.plugins.broken_line import broken_linear
 from kubesched.plugins.shared_hints import is_placed, queue_if, registration
 from kubesched.state import CPU, MEMORY, NodeInfo, Nodes, Part, PodRequests, resources_of_class
@@ -366,6 +366,14 @@ class NodeResourcesFit(Plugin):
             return QueueingHint.QUEUE
         before = allocatable_of(old)
         return queue_if(any(room.get(name, 0) > before.get(name, 0) for name in ("pods", *asked)))
+
+
+class EarlierNodeResourcesFit(NodeResourcesFit):
+    """The same before v1.36, which checks its arguments otherwise."""
+
+    name = "NodeResourcesFit"
+    Args = EarlierNodeResourcesFitArgs
+    args: EarlierNodeResourcesFitArgs
 
 
 def missing_resources(state: CycleState, nodes: Nodes) -> tuple[list[str], IntMatrix]:

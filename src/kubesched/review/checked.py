@@ -14,7 +14,7 @@ class Checked(msgspec.Struct, frozen=True):
     """What is to be said about a configuration; each finding has its line, in the order of the text.
 
     Attributes:
-        error: what kube-scheduler v1.36, or kubesched, prints when it rejects the configuration, our help on indented
+        error: what kube-scheduler, or kubesched, prints when it rejects the configuration, our help on indented
             lines; empty if it accepts it. It is about the first stage with a fault, the findings are about all.
         configuration: complete, of what could be decoded; None if there is no configuration of v1, or
             of an older version that kubesched reads.

@@ -25,6 +25,7 @@ from kubesched.documents import locate
 from kubesched.errors import ConfigError, InputError
 from kubesched.known_flags import FLAGS
 from kubesched.legacy import convert_configuration, is_older
+from kubesched.release import DEFAULT_RELEASE, Release
 from kubesched.review.checked import Checked
 from kubesched.review.judge import Judged, judge
 from kubesched.review.silencing import read_silences
@@ -32,15 +33,20 @@ from kubesched.setup import IN_TREE, PluginLike, Registry, find_plugins, older_v
 
 
 def check_configuration(
-    source: ConfigSource | str, plugins: Iterable[PluginLike] = (), *, kube_scheduler: bool = True
+    source: ConfigSource | str,
+    plugins: Iterable[PluginLike] = (),
+    *,
+    kube_scheduler: bool = True,
+    release: Release = DEFAULT_RELEASE,
 ) -> Checked:
     """Judge a configuration.
 
     Args:
         source: its text, or a source with its text and the flags of its scheduler; lines are those of the text.
         plugins: your plugins; as for load_configuration.
-        kube_scheduler: whether it is for kube-scheduler v1.36, which has no legacy plugins and reads only v1. Of an
-            older version, only errors are found then.
+        kube_scheduler: whether it is for kube-scheduler, which has no legacy plugins and reads only v1. Of an older
+            version, only errors are found then.
+        release: the version of kube-scheduler, or the one as which kubesched decides.
     Raises:
         PluginDefinitionError: a plugin does not load.
 
@@ -50,7 +56,7 @@ def check_configuration(
     """
     if isinstance(source, str):
         source = ConfigSource("", source, "")
-    registry = find_plugins(plugins, legacy=not kube_scheduler)
+    registry = find_plugins(plugins, legacy=not kube_scheduler, release=release)
     judged = judge(source, registry, only_v1 if kube_scheduler else _converting(source))
     unknown_flags = source.unknown_flags if kube_scheduler else ()
     of_flags = list(flag_findings(unknown_flags, has_file=not source.is_generated))
@@ -61,9 +67,9 @@ def check_configuration(
         findings = [finding for finding in findings if finding.rule != "old-version"]
     if kube_scheduler:
         findings += _own_plugins(judged, registry)
-        findings += _ignored_flags(source, judged)
+        findings += _ignored_flags(source, judged, release)
         if not of_flags and is_older(judged.reading.document):
-            findings += _older_errors(source, registry, find_plugins(plugins))
+            findings += _older_errors(source, registry, find_plugins(plugins, release=release))
     is_kept = not (error and judged.reading.is_converted)
     return _checked(source, error, judged.configuration if is_kept else None, findings)
 
@@ -145,9 +151,9 @@ def _own_plugins(judged: Judged, registry: Registry) -> Iterator[Finding]:
                 yield Finding("own-plugin", f"profiles[{i}].{entry}.name", message, advice)
 
 
-def _ignored_flags(source: ConfigSource, judged: Judged) -> Iterator[Finding]:
+def _ignored_flags(source: ConfigSource, judged: Judged, release: Release) -> Iterator[Finding]:
     if judged.configuration is not None:
-        findings = ignored_flag_findings(source.ignored_flags, effective(judged.configuration))
+        findings = ignored_flag_findings(source.ignored_flags, effective(judged.configuration, release))
         yield from (finding for finding in findings if not judged.reading.is_broken(finding.path))
 
 

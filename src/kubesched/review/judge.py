@@ -58,7 +58,9 @@ def judge(source: ConfigSource, registry: Registry, to_v1: ToV1) -> Judged:
         registry: the plugins of the scheduler that is to read it.
         to_v1: converts an older version.
     """
-    *_, (_, reading) = read_stages(Reading(source.text, registry.args_types, source.flags, to_v1=to_v1))
+    *_, (_, reading) = read_stages(
+        Reading(source.text, registry.args_types, source.flags, to_v1=to_v1, release=registry.release)
+    )
     if reading.fields is None:
         return Judged(reading, None, reading.findings)
     configuration = enable_loaded(reading.configuration, registry)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from kubesched.config import DEFAULT_PLUGINS, Finding, entry_path, written_entries
+from kubesched.config import Finding, entry_path, written_entries
 from kubesched.documents import joined, plural
 from kubesched.review.plugin_successors import what_is_meant
 from kubesched.review.reviewed import Review, ReviewedProfile
@@ -51,7 +51,7 @@ _WEIGHED: Final = ("score", "multiPoint")
 def plugin_set_advice(review: Review) -> Iterator[Finding]:
     """Find what is risky or without effect in the plugin sets of each profile."""
     for profile in review.profiles:
-        yield from _disabled_filters(profile)
+        yield from _disabled_filters(profile, review)
         yield from _preemption(profile, review)
         yield from _half_enabled(profile)
         yield from _bind_order(profile)
@@ -60,11 +60,11 @@ def plugin_set_advice(review: Review) -> Iterator[Finding]:
             yield from _enabled_entries(profile, point, review)
 
 
-def _disabled_filters(profile: ReviewedProfile) -> Iterator[Finding]:
+def _disabled_filters(profile: ReviewedProfile, review: Review) -> Iterator[Finding]:
     """One finding for each entry that disables filters, whatever number of plugins it disables."""
     by_path: dict[str, list[str]] = {}
     for name in _CONSEQUENCES:
-        if name not in profile.points["filter"]:
+        if name in review.default_plugins.enabled_names and name not in profile.points["filter"]:
             by_path.setdefault(profile.disabling_path("filter", name), []).append(name)
     for path, names in by_path.items():
         verb = plural(len(names), "does", "do")
@@ -117,7 +117,7 @@ def _bind_order(profile: ReviewedProfile) -> Iterator[Finding]:
 
 def _disabled_entries(profile: ReviewedProfile, point: str, review: Review) -> Iterator[Finding]:
     multi_point = profile.written.plugins.multi_point.enabled_names
-    plugins = (*DEFAULT_PLUGINS.enabled_names, *profile.written.plugins.enabled_names)
+    plugins = (*review.default_plugins.enabled_names, *profile.written.plugins.enabled_names)
     for path, name, _ in written_entries(profile.document, f"plugins.{point}.disabled"):
         points = review.points_of(name)
         if name == "*":
@@ -127,7 +127,7 @@ def _disabled_entries(profile: ReviewedProfile, point: str, review: Review) -> I
             message = f'no plugin has the name "{name}", so nothing is disabled'
             yield Finding("unknown-disabled", profile.at(path), message, advice or "remove the entry")
         elif point == "multiPoint":
-            if name not in DEFAULT_PLUGINS.multi_point.enabled_names:
+            if name not in review.default_plugins.multi_point.enabled_names:
                 yield _without_effect(profile, path, f"{name} is not enabled by default")
         elif entry_path(profile.document, f"plugins.{point}.enabled", name):
             continue  # disabled as a default, and enabled in another place or with another weight

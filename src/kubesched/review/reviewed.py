@@ -5,7 +5,15 @@ from typing import Any
 
 import msgspec
 
-from kubesched.config import KubeSchedulerConfiguration, KubeSchedulerProfile, entry_path, profile_document
+from kubesched.config import (
+    KubeSchedulerConfiguration,
+    KubeSchedulerProfile,
+    Plugins,
+    default_plugins,
+    entry_path,
+    points_without_hook,
+    profile_document,
+)
 from kubesched.errors import PluginDefinitionError
 from kubesched.setup import Registry, expand_points
 
@@ -59,12 +67,18 @@ class Review(msgspec.Struct, frozen=True):
     profiles: tuple[ReviewedProfile, ...]
     _registry: Registry
 
+    @property
+    def default_plugins(self) -> Plugins:
+        """What the version that reads the configuration enables by default."""
+        return default_plugins(self._registry.release)
+
     def points_of(self, name: str) -> frozenset[str] | None:
         """The extension points of a plugin, none if it does not load; None for an unknown name."""
+        unused = points_without_hook(name, self._registry.release)
         if name not in self._registry:
-            return None
+            return unused or None
         try:
-            return self._registry[name].plugin_class.extension_points()
+            return self._registry[name].plugin_class.extension_points() | unused
         except PluginDefinitionError:  # an installed plugin that nothing enables
             return frozenset()
 

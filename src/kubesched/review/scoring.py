@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from kubesched.config import DEFAULT_PLUGINS, Finding, dig, entry_path, written_entries
+from kubesched.config import Finding, dig, entry_path, written_entries
 from kubesched.review.reviewed import Review, ReviewedProfile
 
 _DOMINANT: Final = 5
@@ -90,7 +90,7 @@ def _no_scores(profile: ReviewedProfile, review: Review) -> Iterator[Finding]:
     filters = any(extender.filter_verb for extender in review.configuration.extenders)
     message = "no plugin scores nodes, so kube-scheduler takes any node that fits"
     advice = "" if filters else "it stops its search at the first one"
-    path = profile.disabling_path("score", DEFAULT_PLUGINS.multi_point.enabled_names[0])
+    path = profile.disabling_path("score", review.default_plugins.multi_point.enabled_names[0])
     yield Finding("no-scores", profile.at(path), message, advice)
 
 

@@ -130,4 +130,4 @@ def _read(name: str, args: ArgsLike, registry: Registry) -> PluginArgs | bytes |
     source = Path(args) if isinstance(args, str | os.PathLike) else args
     if isinstance(source, Mapping):
         source = msgspec.json.encode(source)
-    return load_args(source, name, args_types=registry.args_types)
+    return load_args(source, name, args_types=registry.args_types, release=registry.release)

@@ -21,7 +21,7 @@ def comparable(setup: Setup) -> dict[str, Any]:
         profile = comparable(set_up())["profiles"][0]
         assert profile["plugins"]["score"][-1] == {"name": "VolumeBinding", "weight": 1}
     """
-    document: dict[str, Any] = {"extenders": [], **effective(setup.configuration)}
+    document: dict[str, Any] = {"extenders": [], **effective(setup.configuration, setup.release)}
     for plain, profile in zip(document["profiles"], setup.profiles, strict=True):
         plain["plugins"] = _plugins(profile)
         plain["pluginConfig"] = [_own_fields(entry) for entry in plain.get("pluginConfig", ())]

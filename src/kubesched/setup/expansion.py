@@ -7,7 +7,7 @@ messages, and its order among several faults.
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from kubesched.config import Finding, Plugins, PluginSet, ReadingStage, entry_path
+from kubesched.config import Finding, Plugins, PluginSet, ReadingStage, entry_path, points_without_hook
 from kubesched.errors import ConfigError
 from kubesched.setup.registry import Registry
 
@@ -30,11 +30,9 @@ _INTERFACES: Final = {
     "queueSort": "QueueSortPlugin",
     "placementGenerate": "PlacementGeneratePlugin",
     "placementScore": "PlacementScorePlugin",
+    "podGroupPostFilter": "PodGroupPostFilterPlugin",
 }
 """Extension point -> its name in messages, in the order in which upstream looks at them."""
-
-_PLACEMENT: Final = {"NodeResourcesFit": frozenset(("placementScore",))}
-"""What upstream extends for groups of pods; nothing here calls it, but configurations may name it."""
 
 
 class _Extended(dict[str, frozenset[str]]):
@@ -47,9 +45,17 @@ class _Extended(dict[str, frozenset[str]]):
     def __missing__(self, name: str) -> frozenset[str]:
         points: frozenset[str] = frozenset()
         if name in self.registry:
-            points = self.registry[name].plugin_class.extension_points() | _PLACEMENT.get(name, points)
+            points = self.registry[name].plugin_class.extension_points()
         self[name] = points
         return points
+
+
+class _Nameable(_Extended):
+    """The same with the points where nothing is called, but where a configuration may name the plugin."""
+
+    def __missing__(self, name: str) -> frozenset[str]:
+        self[name] = super().__missing__(name) | points_without_hook(name, self.registry.release)
+        return self[name]
 
 
 def expand_points(plugins: Plugins, registry: Registry) -> dict[str, tuple[str, ...]]:
@@ -73,7 +79,7 @@ def point_findings(
         where: the path of the profile.
         document: the profile as it is written; a finding about an entry in it has the path of the name there.
     """
-    sets, extended = plugins.by_point(), _Extended(registry)
+    sets, extended = plugins.by_point(), _Nameable(registry)
     for point in _INTERFACES:
         yield from _findings_in_set(point, sets[point], extended, _At(where, point, document))
     for point in _INTERFACES:
@@ -133,7 +139,7 @@ def _findings_in_set(point: str, plugin_set: PluginSet, extended: _Extended, at:
     """The set of one extension point names existing plugins that are made for it, each once."""
     seen: set[str] = set()
     for name in plugin_set.enabled_names:
-        if name not in extended.registry:
+        if not extended[name] and name not in extended.registry:
             yield _unknown(point, name, extended.registry, at)
         elif point not in extended[name]:
             others = ", ".join(other for other in _INTERFACES if other in extended[name]) or "nothing"
@@ -151,7 +157,7 @@ def _findings_in_multi_point(
         return
     seen: set[str] = set()
     for name in multi.enabled_names:
-        if name not in extended.registry:
+        if not extended[name] and name not in extended.registry:
             yield _unknown(point, name, extended.registry, at)
         elif point in extended[name] and name not in own.disabled_names and name not in own.enabled_names:
             if name in seen:

@@ -20,9 +20,9 @@ def build_plugin(
     """
     name = plugin_class.name
     try:
-        args = typed_args(plugin_class, given)
+        args = typed_args(plugin_class, given, release)
         if errors := args.validate(""):
-            raise error_of(map(field_finding, errors))
+            raise error_of(field_finding(error, release=release) for error in errors)
         plugin = plugin_class(args)
         plugin.release = release
         if plugin.name != name:
@@ -40,7 +40,7 @@ def build_plugin(
         raise ConfigError(f'initializing plugin "{name}": {located_line(error)}\n  {advice}') from error
 
 
-def typed_args(plugin_class: type[Plugin], given: PluginArgs | bytes | None) -> PluginArgs:
+def typed_args(plugin_class: type[Plugin], given: PluginArgs | bytes | None, release: Release) -> PluginArgs:
     """The arguments as the class declares them; those that were read without their type are decoded now.
 
     Raises:
@@ -48,5 +48,5 @@ def typed_args(plugin_class: type[Plugin], given: PluginArgs | bytes | None) -> 
     """
     if not isinstance(given, PluginArgs):
         name = plugin_class.name
-        given = load_args(given or b"{}", name, args_types={name: plugin_class.Args})
+        given = load_args(given or b"{}", name, args_types={name: plugin_class.Args}, release=release)
     return given if isinstance(given, PluginArgs) else plugin_class.Args()

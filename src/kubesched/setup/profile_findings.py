@@ -24,6 +24,7 @@ from kubesched.config import (
 )
 from kubesched.errors import ConfigError
 from kubesched.framework import HOOK_FAULTS, Plugin
+from kubesched.release import Release
 from kubesched.setup.expansion import expand_points, point_findings, score_weights
 from kubesched.setup.instances import build_plugin, typed_args
 from kubesched.setup.registry import Registry
@@ -179,19 +180,22 @@ def _building_findings(written: _Written, registry: Registry, built: dict[str, P
         except ConfigError as error:
             entry = entry_path(written.document, "pluginConfig", plugin.name)
             path = f"{written.where}.{entry}.args" if entry else f"{written.where}.plugins"
-            yield from _start_findings(plugin.plugin_class, given.get(plugin.name), path, error)
+            yield from _start_findings(plugin.plugin_class, given.get(plugin.name), path, error, registry.release)
 
 
 def _start_findings(
-    plugin_class: type[Plugin], given: PluginArgs | bytes | None, path: str, error: ConfigError
+    plugin_class: type[Plugin], given: PluginArgs | bytes | None, path: str, error: ConfigError, release: Release
 ) -> Iterator[Finding]:
     """A finding for each argument that is not valid; if all are, the error itself. A scheduler prints the error."""
     prefix = f'initializing plugin "{plugin_class.name}": '
     whole = error_finding("plugin-init", path, error, ReadingStage.PROFILES)
     try:
-        args = typed_args(plugin_class, given)
+        args = typed_args(plugin_class, given, release)
         pairs = zip(args.validate(path), args.validate(""), strict=True)
-        findings = [(field_finding(located, ReadingStage.PROFILES), f"{prefix}{short}") for located, short in pairs]
+        findings = [
+            (field_finding(located, ReadingStage.PROFILES, release), f"{prefix}{short.in_words_of(release)}")
+            for located, short in pairs
+        ]
     except (ConfigError, *HOOK_FAULTS):
         findings = []
     for finding, message in findings or [(whole, whole.message)]:

@@ -8,12 +8,12 @@ from typing import Final
 
 import msgspec
 
-from kubesched.config import PLUGIN_LIKENESS, PluginArgs, did_you_mean
+from kubesched.config import PLUGIN_LIKENESS, PluginArgs, did_you_mean, points_without_hook
 from kubesched.errors import PluginDefinitionError
 from kubesched.framework import Plugin
 from kubesched.legacy import LEGACY_PLUGINS, legacy_plugin
 from kubesched.plugins import in_tree_plugins
-from kubesched.release import DEFAULT_RELEASE, Release
+from kubesched.release import DEFAULT_RELEASE, RELEASES, Release
 from kubesched.setup.plugin_loading import check_takes_part, find_class, import_module, run_file
 
 ENTRY_POINT_GROUP: Final = "kubesched.plugins"
@@ -212,14 +212,17 @@ class Registry:
         """The message for a name that is not registered."""
         if name in LEGACY_PLUGINS:
             return (
-                f'kube-scheduler v1.36 no longer has {name}, kubesched does; "kubesched config convert FILE" replaces '
-                'it, and "kubesched config check --for kubesched FILE" accepts it'
+                f"kube-scheduler v1.{self.release.minor} no longer has {name}, kubesched does; "
+                '"kubesched config convert FILE" replaces it, and "kubesched config check --for kubesched FILE" '
+                "accepts it"
             )
         if name in BUNDLED_PLUGINS:
             return (
                 f'kube-scheduler does not have {name}, kubesched does; "kubesched config check --for kubesched FILE" '
                 'accepts it, and "kubesched extender --config FILE" serves it to kube-scheduler'
             )
+        if since := _first_with(name):
+            return f"kube-scheduler v1.{self.release.minor} does not have {name}; it exists since v1.{since.minor}"
         meant = self.named(name)
         if meant is not None:
             what = "entry point" if name in self._entry_points else "class"
@@ -293,6 +296,11 @@ class _ArgsTypes(Mapping[str, type[PluginArgs]]):
 
     def __len__(self) -> int:
         return len(self._registry)
+
+
+def _first_with(name: str) -> Release | None:
+    """The first version with a plugin of kube-scheduler's own."""
+    return next((one for one in RELEASES if name in in_tree_plugins(one) or points_without_hook(name, one)), None)
 
 
 def _bundled(name: str, module: str) -> type[Plugin]:

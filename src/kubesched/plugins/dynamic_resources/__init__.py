@@ -28,6 +28,7 @@ with lazy_exports(__name__):
     from kubesched.plugins.dynamic_resources.device_search import Chosen as Chosen, Shortage as Shortage
     from kubesched.plugins.dynamic_resources.dynamic_resources import (
         DynamicResources as DynamicResources,
+        UnboundDynamicResources as UnboundDynamicResources,
         UnscoredDynamicResources as UnscoredDynamicResources,
     )
     from kubesched.plugins.dynamic_resources.pod_claims import claim_name as claim_name, is_made_for as is_made_for

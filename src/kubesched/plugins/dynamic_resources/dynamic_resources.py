@@ -27,7 +27,7 @@ from kubesched.framework import (
     default_normalize,
     keeps_equal,
 )
-from kubesched.plugins.args import DynamicResourcesArgs
+from kubesched.plugins.args import DynamicResourcesArgs, UnboundDynamicResourcesArgs
 from kubesched.plugins.dynamic_resources.allocation import allocated, deallocated, is_used_by, used_by
 from kubesched.plugins.dynamic_resources.asks import alternatives_of
 from kubesched.plugins.dynamic_resources.binding_conditions import attach, has_conditions, has_failed
@@ -111,7 +111,7 @@ class DynamicResources(Plugin):
 
     def _has_failed(self, claim: ResourceClaim) -> bool:
         """Whether the devices of an allocated claim cannot be attached."""
-        return has_conditions(claim) and has_failed(claim, self.handle.clock.now(), self.args.binding_timeout)
+        return has_conditions(claim) and has_failed(claim, self.handle.clock.now(), self.args.binding_limit)
 
     def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:
         """What is in the way of each request, and where allocated claims are."""
@@ -282,7 +282,7 @@ class DynamicResources(Plugin):
             claims = [claim.key for claim in state.read(PodDemand).claims]
             if plan.created is not None:
                 claims.append(plan.created.key)
-            error = await attach(self.handle, pod, claims, node_name, self.args.binding_timeout)
+            error = await attach(self.handle, pod, claims, node_name, self.args.binding_limit)
         if not error:
             return Status.SUCCESS
         await plan.take_back(self.handle, pod)
@@ -294,7 +294,15 @@ class DynamicResources(Plugin):
         return claim_events(handle.cluster_state.objects, tries_at_once=handle.avoids_known_faults)
 
 
-class UnscoredDynamicResources(DynamicResources):
+class UnboundDynamicResources(DynamicResources):
+    """The same without the feature gates of binding conditions."""
+
+    name = "DynamicResources"
+    Args = UnboundDynamicResourcesArgs
+    args: UnboundDynamicResourcesArgs
+
+
+class UnscoredDynamicResources(UnboundDynamicResources):
     """The same before v1.35, which does not score."""
 
     name = "DynamicResources"
