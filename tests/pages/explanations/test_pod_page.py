@@ -232,6 +232,17 @@ def test_a_plugin_that_failed_is_named_with_the_node_and_has_to_be_fixed():
     assert "PostFilter" not in text
 
 
+class ReportsAnErrorOnN2(Plugin):
+    def filter(self, state, pod, node):
+        return Status.error("no licence\nleft") if node.name == "n2" else Status.SUCCESS
+
+
+def test_an_error_that_a_plugin_reports_is_said_and_the_plugin_has_not_failed():
+    text = printed(ask(make_pod("p"), *three_nodes(), plugins=[ReportsAnErrorOnN2]))
+    why = "an error of ReportsAnErrorOnN2 on n2 (no licence left), so no node is chosen (SchedulerError)."
+    assert " ".join(text.split()).startswith(f"Pod default/p: {why}")
+
+
 class FailsBehindATaint(Plugin):
     def filter(self, state, pod, node):
         raise AttributeError("no such field")

@@ -145,5 +145,19 @@ def test_an_attribute_of_a_constraint_that_no_device_has_is_named(devices, asks,
     assert why(wanted, devices=devices) == f"constraint matchAttribute {DRIVER}/numa: {lack}"
 
 
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        (f'true && device.attributes["{DRIVER}"].modle == "x"', 'modle == "x" fails: no such key: modle'),
+        ("device.drivr ==", "device.drivr == does not compile: compilation failed: ERROR: <input>:1:16: Syntax error"),
+    ],
+)
+def test_an_expression_that_fails_is_named_with_its_request(expression, text):
+    wanted = claim("c", ask(), ask(selectors=selecting(expression)))
+    found = why(wanted, devices=[gpu("a"), gpu("b")])
+    assert found.startswith("request r1: ")
+    assert text in found
+
+
 def test_a_claim_that_is_allocated_elsewhere_says_where():
     assert why(claim("c", ask(), status=allocation("n2", "a")), devices=[gpu("a")]) == "claim c is allocated on n2"

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from kubesched.api import in_words
+from kubesched.documents import on_one_line
 from kubesched.explanation import Choice, Ended, Explanation, Outlook, command_about, turned_down_words
-from kubesched.framework import Code
+from kubesched.framework import Code, Status
 from kubesched.pages.explanations.explanation_document import as_document
 from kubesched.pages.explanations.plugin_tables import extender_table, hook_table, plugin_table, verdict_table
 from kubesched.pages.explanations.ranking import ranking_parts
@@ -151,9 +152,8 @@ def verdict(explanation: Explanation, chosen: Choice | None) -> Paragraph:
     if explanation.hangs:
         return Paragraph(_hangs(explanation), Level.BAD)
     if explanation.failure is not None:
-        what = "an extender" if explanation.failure.plugin == EXTENDER else "a plugin"
-        where = _where_it_failed(explanation)
-        return Paragraph(f"{pod}: {what} failed{where}, so no node is chosen (SchedulerError).", Level.BAD)
+        what = _what_failed(explanation, explanation.failure)
+        return Paragraph(f"{pod}: {what}, so no node is chosen (SchedulerError).", Level.BAD)
     if explanation.place is not None:
         return Paragraph(explanation.place.text, _LEVELS[explanation.place.outlook])
     if explanation.held_back:
@@ -231,6 +231,17 @@ def data_paragraphs(explanation: Explanation) -> Iterator[Paragraph]:
     """What plugins say about their data."""
     for plugin, notes in explanation.notes.items():
         yield Paragraph(f"{plugin}: {'; '.join(notes)}.", Level.DETAIL)
+
+
+def _what_failed(explanation: Explanation, failure: Status) -> str:
+    """A plugin or an extender that failed, or what a plugin reports that works; and on which nodes."""
+    where = _where_it_failed(explanation)
+    if failure.place or failure.plugin == EXTENDER:
+        return f"{'an extender' if failure.plugin == EXTENDER else 'a plugin'} failed{where}"
+    every = (one for row in explanation.rows for one in row.obstacles)
+    details = next((one.details for one in every if one.status.code is Code.ERROR and one.plugin == failure.plugin), ())
+    what = next(iter(details), failure.message.partition(" plugin: ")[2] or failure.message)
+    return f"an error of {failure.plugin}{where} ({on_one_line(what)})"
 
 
 def _where_it_failed(explanation: Explanation) -> str:

@@ -314,6 +314,33 @@ def refusal_of(texts: Iterable[str], device: PoolDevice) -> Refusal | None:
     return None
 
 
+def failing_selectors(pools: Sequence[DevicePool], claims: Iterable[NamedAsk]) -> Iterator[str]:
+    """A phrase for each request with an expression that does not compile, or fails for a device of a node."""
+    for claim in claims:
+        for ask in claim.ask.asks:
+            texts = (*ask.class_selectors, *ask.selectors)
+            failures = (_failure_of(texts, device) for pool in pools for device in pool.devices)
+            if failure := next(filter(None, failures), ""):
+                yield f"request {ask.name}: {failure}"
+
+
+def _failure_of(texts: Iterable[str], device: PoolDevice) -> str:
+    """The part of a selector that fails for a device which the ones before it accept, and why; empty for none."""
+    for text in texts:
+        try:
+            selector = compile_selector(text)
+        except CelCompileError as error:
+            return f"{_cut(text)} does not compile: {str(error).splitlines()[0]}"
+        try:
+            if not selector.matches(device.value):
+                return ""
+        except CelRuntimeError as error:
+            refusal = selector.refusal(device.value)
+            part = text if refusal is None else refusal.conjunct.text
+            return f"{_cut(part)} fails: {error}"
+    return ""
+
+
 def _holds(selector: CompiledSelector, device: PoolDevice) -> bool:
     """Whether a device matches: that is known for a part of what a refusal costs."""
     try:

@@ -14,6 +14,7 @@ from kubesched.api import KubeObject, Pod, ResourceClaim
 from kubesched.engine import BoolVector, IntVector
 from kubesched.errors import ClaimError
 from kubesched.framework import (
+    Code,
     CycleState,
     DependsOn,
     Diagnosis,
@@ -33,7 +34,7 @@ from kubesched.plugins.dynamic_resources.asks import alternatives_of
 from kubesched.plugins.dynamic_resources.binding_conditions import attach, has_conditions, has_failed
 from kubesched.plugins.dynamic_resources.claim_hints import claim_events
 from kubesched.plugins.dynamic_resources.claim_plan import CLAIM, ClaimPlan, deletion, new_special_claim
-from kubesched.plugins.dynamic_resources.device_reasons import device_reasons, elsewhere
+from kubesched.plugins.dynamic_resources.device_reasons import device_reasons, elsewhere, failing_selectors
 from kubesched.plugins.dynamic_resources.device_search import Chosen, Shortage
 from kubesched.plugins.dynamic_resources.patience import Patience
 from kubesched.plugins.dynamic_resources.pod_claims import claims_of
@@ -120,13 +121,15 @@ class DynamicResources(Plugin):
         if position is None or demand.left_over is not None:
             return
         here, cluster_state = nodes.select(np.array([position])), self.handle.cluster_state
-        if status.reasons == _REASONS[_UNAVAILABLE - 1].reasons:
+        asks = demand.asks_on(demand.served_on(nodes, position), cluster_state)
+        pools = cluster_state.devices.pools_of(nodes.row(position))
+        if status.code is Code.ERROR:
+            yield from failing_selectors(pools, asks)
+        elif status.reasons == _REASONS[_UNAVAILABLE - 1].reasons:
             yield from elsewhere(claim for claim in demand.claims if not _is_available(claim, here).all())
         elif "ResourceSlice" not in cluster_state.objects:
             yield "there are no ResourceSlices, so there are no devices"
         elif status.reasons[0] in (Shortage.NOT_ENOUGH.value, Shortage.INVALID_POOLS.value):
-            asks = demand.asks_on(demand.served_on(nodes, position), cluster_state)
-            pools = cluster_state.devices.pools_of(nodes.row(position))
             yield from device_reasons(pools, cluster_state.devices, asks)
 
     def explain_alike(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
