@@ -460,16 +460,14 @@ def attributes(w: World) -> None:
 
 
 def drivers(w: World) -> None:
-    """Drivers that some nodes do not have, and that forbid their pods these nodes or do not."""
-    known = {
-        "csi.example.com": w.chance(0.5),
-        "csi.other.example": True,
-        "ebs.csi.aws.com": w.chance(0.5),
-        "lone.example.com": True,
-        "lax.example.com": False,
-    }
-    for driver, prevents in known.items():
-        spec = {"attachRequired": w.chance(0.7), "preventPodSchedulingIfMissing": prevents}
+    """Drivers that some nodes do not have; one of them forbids its pods these nodes.
+
+    Of several that forbid a node, kube-scheduler names any.
+    """
+    names = ["csi.example.com", "csi.other.example", "ebs.csi.aws.com", "lone.example.com", "lax.example.com"]
+    chosen = w.r.choice(names)
+    for driver in names:
+        spec = {"attachRequired": w.chance(0.7), "preventPodSchedulingIfMissing": driver == chosen}
         w.add(STORAGE, "CSIDriver", driver, spec=spec)
     for name in w.node_names():
         listed = w.csi_node(name)["spec"].setdefault("drivers", [])

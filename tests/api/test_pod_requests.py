@@ -2,7 +2,8 @@
 
 import pytest
 
-from kubesched.api import Pod, PodRequests, requests_key
+from kubesched.api import Pod, PodRequests, newer_requests_key, requests_key
+from kubesched.release import Release
 from kubesched.testing import make_pod
 
 MIB = 1024 * 1024
@@ -71,6 +72,44 @@ def test_a_resize_that_cannot_be_does_not_count() -> None:
     assert resized("9", "2", "1", deferred).held["cpu"] == 9000
 
 
+WITHOUT_MEMORY = {"resources": {"requests": {"cpu": "1"}}, "allocatedResources": {"cpu": "600m", "memory": "600Mi"}}
+WITH_MEMORY = {"resources": {"requests": {"cpu": "1", "memory": "3Gi"}}, "allocatedResources": {"cpu": "600m"}}
+INFEASIBLE = {"conditions": [{"type": "PodResizePending", "status": "True", "reason": "Infeasible"}]}
+
+
+@pytest.mark.parametrize(
+    ("status", "held", "held_non_zero"),
+    [
+        (WITHOUT_MEMORY, (1000, 600), (1000, 600)),
+        (WITH_MEMORY, (1000, 3072), (1000, 3072)),
+        ({**WITHOUT_MEMORY, "resources": {}}, (100, 100), (200, 300)),
+        ({**WITH_MEMORY, "allocatedResources": {}}, (1000, 3072), (1000, 3072)),
+        ({"resources": WITH_MEMORY["resources"]}, (100, 100), (200, 300)),
+        ({"allocatedResources": WITH_MEMORY["allocatedResources"]}, (100, 100), (200, 300)),
+        ({"resources": {"requests": {"cpu": "10m"}}, "allocatedResources": {}}, (100, 100), (200, 300)),
+        ({**WITH_MEMORY, **INFEASIBLE}, (1000, 3072), (1000, 3072)),
+        ({**WITH_MEMORY, **INFEASIBLE, "resources": WITHOUT_MEMORY["resources"]}, (1000, 0), (1000, 0)),
+    ],
+)
+def test_the_status_of_the_whole_pod_counts_since_v1_37(
+    status: dict, held: tuple[int, int], held_non_zero: tuple[int, int]
+) -> None:
+    """As v1.37.2 answers for pods that want what is left on the node, and by its scores."""
+    asking = pod(container(requests={"cpu": "100m", "memory": "100Mi"}), container("other"), status=status)
+    newer, older = PodRequests(asking, Release(37)), PodRequests(asking, Release(36))
+    assert (newer.held["cpu"], newer.held["memory"]) == (held[0], held[1] * MIB)
+    assert (newer.held_non_zero["cpu"], newer.held_non_zero["memory"]) == (held_non_zero[0], held_non_zero[1] * MIB)
+    assert older.held == older.wanted
+
+
+def test_what_the_whole_pod_was_given_replaces_the_sum_of_its_containers_and_overhead_is_added() -> None:
+    given = {"name": "c", "allocatedResources": {"cpu": "4"}, "resources": {"requests": {"cpu": "5", "memory": "9Gi"}}}
+    asking = pod(
+        container(requests={"cpu": "1"}), status={**WITH_MEMORY, "containerStatuses": [given]}, overhead={"cpu": "1"}
+    )
+    assert PodRequests(asking, Release(37)).held == {"cpu": 2000, "memory": 3072 * MIB}
+
+
 def test_pods_with_equal_keys_have_equal_requests_and_others_other_keys() -> None:
     pods = [
         pod(container()),
@@ -98,3 +137,8 @@ def test_a_pod_has_its_effective_requests_at_hand() -> None:
     assert asking.requests == {"cpu": 2010, "memory": MIB}
     assert asking.requests is asking.requests  # computed once
     assert pod(container()).requests == {}
+
+
+def test_keys_since_v1_37_tell_apart_what_the_whole_pod_was_given() -> None:
+    statuses = [{}, WITH_MEMORY, WITHOUT_MEMORY, {**WITH_MEMORY, **INFEASIBLE}]
+    assert len({newer_requests_key(pod(container(), status=status)) for status in statuses}) == len(statuses)

@@ -83,9 +83,18 @@ class Asked:
         nodes: the whole table.
     """
 
-    def __init__(self, plugin: Plugin, items: list[dict], incoming: dict, *, hole: bool = False) -> None:
+    def __init__(
+        self,
+        plugin: Plugin,
+        items: list[dict],
+        incoming: dict,
+        *,
+        hole: bool = False,
+        release: Release = DEFAULT_RELEASE,
+    ) -> None:
         self.plugin = plugin
-        self.cluster = load(items, hole=hole)
+        self.plugin.release = release
+        self.cluster = load(items, hole=hole, release=release)
         self.plugin.handle = Handle(self.cluster, reads=readable(self.plugin.name, self.plugin.reads))
         self.pod = read_pod(incoming)
         self.state = CycleState(self.cluster.pod_info(self.pod))

@@ -4,10 +4,21 @@ import pytest
 from kubesched.api import ActionType, ClusterEvent, EventResource
 from kubesched.framework import QueueingHint, Status
 from kubesched.plugins import NodeVolumeLimits
+from kubesched.release import Release
 from kubesched.state import PodBatch
 from tests.plugins.hinting import POD_DELETE, hint
 from tests.plugins.one_plugin import Asked, node, pod, read, read_pod
-from tests.plugins.storage_objects import attachment, claim, csi_node, csi_volume, storage_class, uses
+from tests.plugins.storage_objects import (
+    STORAGE,
+    attachment,
+    claim,
+    csi_node,
+    csi_volume,
+    obj,
+    storage_class,
+    uses,
+    volume,
+)
 
 DRIVER = "csi.example.com"
 EXCEEDED = Status.unschedulable("node(s) exceed max volume count")
@@ -52,6 +63,64 @@ def test_inline_in_tree_and_csi_volumes_are_one_volume_when_they_are():
     assert "e" not in ask([*nodes, placed, *same], uses("c")).filter()
     other = [claim("c", volume="pv"), csi_volume("pv", "ebs.csi.aws.com", "vol-2")]
     assert ask([*nodes, placed, *other], uses("c")).filter() == {"e": EXCEEDED}
+
+
+PORTWORX = {"name": "v", "portworxVolume": {"volumeID": "p"}}
+PLUGIN = "kubernetes.io/portworx-volume"
+
+
+@pytest.mark.parametrize(("minor", "full"), [(35, ["a"]), (36, ["a", "b"])])
+@pytest.mark.parametrize(
+    ("volumes", "items"),
+    [
+        ([PORTWORX], []),
+        (uses("c"), [claim("c", volume="pv"), volume("pv", phase="Bound", portworxVolume={"volumeID": "p"})]),
+        (uses("c"), [claim("c", "late"), storage_class("late", PLUGIN)]),
+    ],
+    ids=["inline", "of a claim", "of a class"],
+)
+def test_before_v1_36_portworx_volumes_count_where_their_plugin_is_migrated(
+    minor: int, full: list[str], volumes: list[dict], items: list[dict]
+) -> None:
+    driver = "pxd.portworx.com"
+    nodes = [node("a"), node("b"), csi_node("a", {driver: 0}, PLUGIN), csi_node("b", {driver: 0})]
+    asked = Asked(NodeVolumeLimits(), [*nodes, *items], pod(volumes=volumes), release=Release(minor))
+    assert asked.pre_filter() == Status.SUCCESS
+    assert asked.filter() == dict.fromkeys(full, EXCEEDED)
+
+
+def test_before_v1_36_a_node_holds_the_portworx_volumes_that_count_there() -> None:
+    driver = "pxd.portworx.com"
+    nodes = [node("a"), node("b"), csi_node("a", {driver: 1}, PLUGIN), csi_node("b", {driver: 1})]
+    placed = [pod(f"on-{name}", nodeName=name, volumes=[PORTWORX]) for name in "ab"]
+    items = [*nodes, *placed, claim("c", volume="pv"), csi_volume("pv", driver, "q")]
+    asked = Asked(NodeVolumeLimits(), items, pod(volumes=uses("c")), release=Release(35))
+    assert asked.pre_filter() == Status.SUCCESS
+    assert asked.filter() == {"a": EXCEEDED}
+    same = [*nodes, *placed, claim("c", volume="pv"), csi_volume("pv", driver, "p")]
+    asked = Asked(NodeVolumeLimits(), same, pod(volumes=uses("c")), release=Release(35))
+    assert asked.pre_filter() == Status.SUCCESS
+    assert asked.filter() == {}
+
+
+def needed(driver: str) -> dict:
+    return obj("CSIDriver", driver, api=STORAGE, spec={"preventPodSchedulingIfMissing": True})
+
+
+def test_since_v1_37_a_node_without_the_driver_of_several_claims_is_rejected() -> None:
+    items = [*have("x", "y"), needed(DRIVER), node("c")]
+    asked = Asked(NodeVolumeLimits(), [*NODES, *items], pod(volumes=uses("x", "y")), release=Release(37))
+    assert asked.pre_filter() == Status.SUCCESS
+    missing = Status.unschedulable(f"{DRIVER} CSI driver is not installed on the node")
+    assert asked.filter() == {"a": EXCEEDED, "c": missing}
+
+
+def test_since_v1_37_a_missing_driver_counts_before_a_fault_of_a_placed_pod() -> None:
+    placed = pod("other", nodeName="a", volumes=[{"name": "v", "ephemeral": {}}])
+    items = [*have("x"), placed, claim("other-v"), csi_node("a", {"else.example.com": 1}), needed(DRIVER)]
+    asked = Asked(NodeVolumeLimits(), [node("a"), *items], pod(volumes=uses("x")), release=Release(37))
+    assert asked.pre_filter() == Status.SUCCESS
+    assert asked.filter() == {"a": Status.unschedulable(f"{DRIVER} CSI driver is not installed on the node")}
 
 
 def test_a_missing_claim_rejects_every_node():

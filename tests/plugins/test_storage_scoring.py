@@ -19,7 +19,7 @@ def claim(name, class_name, size):
     spec = {
         "accessModes": ["ReadWriteOnce"],
         "storageClassName": class_name,
-        "resources": {"requests": {"storage": size}},
+        "resources": {"requests": {"storage": size}} if size else {},
     }
     return make_object("PersistentVolumeClaim", name, namespace="default", spec=spec)
 
@@ -114,6 +114,16 @@ def scores(*objects, **how):
             {"a": 91},
         ),
         ([pod_with()], {"a": 0, "b": 0, "c": 0}),
+        (
+            [
+                claim("x", "sc", None),
+                Y,
+                capacity("ca", "sc", "2Gi", "a"),
+                capacity("c2", "s2", "10Gi", "a"),
+                pod_with("x", "y"),
+            ],
+            {"a": 90},
+        ),
     ],
 )
 def test_the_share_of_storage_that_would_be_used_scores(objects, recorded):

@@ -4,7 +4,8 @@ Rule: kube-scheduler, component-helpers resource.PodRequests. Amounts are added 
 `PodRequests` for which reading counts container statuses, pod-level resources and the scoring defaults.
 
 Of a pod that is resized in place, each container holds the largest of what it wants, was given and uses. Since v1.37
-the three are added up for the whole pod, init containers included, and the largest sum counts.
+the three are added up for the whole pod, init containers included, and the largest sum counts. What the status says of
+the whole pod then counts without spec.resources, too: what the containers want takes their place.
 """
 
 from collections.abc import Callable, Mapping
@@ -59,7 +60,8 @@ class PodRequests:
         is_plain = not (pod.spec.resources or status.container_statuses or status.init_container_statuses)
         held = _held
         if not release.before(37):
-            held, is_plain = _held_by_sums, is_plain and not _is_infeasible(status)
+            held = _held_by_sums
+            is_plain = is_plain and not _is_infeasible(status) and not _resized_as_a_whole(status)
         wanted = _pod_requests(pod)
         self.wanted = _units(wanted)
         self.scored = _units(_pod_requests(pod, pod_level=False, defaults=_DEFAULTS))
@@ -102,7 +104,8 @@ def newer_requests_key(pod: _Requesting) -> tuple[object, ...]:
         tuple([(one.name, *_given_and_used(one)) for one in some])
         for some in (pod.status.container_statuses or (), pod.status.init_container_statuses or ())
     ]
-    return (requests_key(pod), _is_infeasible(pod.status), *of_statuses)
+    of_pod = map(_items, _resized_as_a_whole(pod.status))
+    return (requests_key(pod), _is_infeasible(pod.status), *of_pod, "containers", *of_statuses)
 
 
 def _given_and_used(status: ContainerStatus) -> tuple[tuple[object, ...], tuple[object, ...]]:
@@ -243,26 +246,37 @@ def _is_infeasible(status: PodStatus) -> bool:
     return False
 
 
+def _resized_as_a_whole(status: PodStatus) -> tuple[Quantities, ...]:
+    """What the status says that the whole pod uses and was given; nothing unless it says both."""
+    used = status.resources.requests if status.resources is not None else None
+    given = status.allocated_resources
+    return () if used is None or given is None else (used, given)
+
+
 def _pod_level_requests(
     pod: _Requesting,
     *,
     status: bool,
     field: str = "requests",
     read: Read = parse_quantity,
-    adds_resources: bool = False,
+    of_containers: Amounts | None = None,
 ) -> Amounts:
     """The requests or limits of spec.resources, which replace the containers' sum: cpu, memory and huge pages only.
 
     Args:
         status: whether the status of a resize counts.
-        adds_resources: whether that has resources that spec.resources does not have, as since v1.37.
+        of_containers: what the containers want, as since v1.37, where it counts without spec.resources, and where the
+            status has resources that spec.resources does not have.
     """
-    if pod.spec.resources is None:
+    if pod.spec.resources is not None:
+        wanted = _of_pod_level(_amounts(getattr(pod.spec.resources, field), read))
+    elif of_containers is not None and _resized_as_a_whole(pod.status):
+        wanted = _of_pod_level(of_containers)
+    else:
         return {}
-    wanted = _of_pod_level(_amounts(getattr(pod.spec.resources, field), read))
     if status and pod.status.resources is not None:
         actual = _resized(pod, wanted, pod.status.resources, pod.status.allocated_resources)
-        names = {**wanted, **_of_pod_level(actual)} if adds_resources else wanted
+        names = wanted if of_containers is None else {**wanted, **_of_pod_level(actual)}
         wanted = {name: actual.get(name, 0) for name in names}
     return wanted
 
@@ -302,15 +316,18 @@ def _held_by_sums(pod: _Requesting, defaults: Amounts) -> Amounts:
         return actual or given(container, found)
 
     total: Amounts = {}
+    bare = msgspec.structs.replace(pod.spec, overhead=None)
     for reading in (given, used) if is_infeasible else (wanted, given, used):
         read = _Read(
-            msgspec.structs.replace(pod.spec, overhead=None),
+            bare,
             pod.status,
             tuple([_requesting(one, reading(one, of.get(one.name))) for one in pod.containers]),
             tuple([_requesting(one, reading(one, of_init.get(one.name))) for one in pod.init_containers]),
         )
         total = _larger(total, _pod_requests(read, pod_level=False, defaults=defaults))
-    total = {**total, **_pod_level_requests(pod, status=True, adds_resources=True)}
+    of_spec = _Read(bare, pod.status, pod.containers, pod.init_containers)
+    of_containers = _pod_requests(of_spec, pod_level=False, defaults=defaults)
+    total = {**total, **_pod_level_requests(pod, status=True, of_containers=of_containers)}
     _add(total, _amounts(pod.spec.overhead))
     return total
 

@@ -1,8 +1,9 @@
 """NodeVolumeLimits: a node attaches at most as many volumes of a CSI driver as its CSINode says.
 
-Rule: kube-scheduler NodeVolumeLimits (CSI). In-tree volumes count as their CSI driver's. With the gate
-VolumeLimitScaling, which is on since v1.37, a node must have the drivers of all volumes whose CSIDriver says
-preventPodSchedulingIfMissing; in v1.35 whatever it says.
+Rule: kube-scheduler NodeVolumeLimits (CSI). In-tree volumes count as their CSI driver's; before v1.36, those of
+Portworx only on nodes whose CSINode lists the plugin as migrated. With the gate VolumeLimitScaling, which is on since
+v1.37, a node must have the drivers of all volumes whose CSIDriver says preventPodSchedulingIfMissing; in v1.35 whatever
+it says.
 """
 
 from collections.abc import Collection, Iterator
@@ -14,7 +15,19 @@ from kubesched.api import ActionType, CSIDriver, CSINode, EventResource, KubeObj
 from kubesched.engine import BoolVector, IntVector
 from kubesched.framework import CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status, Verdicts
 from kubesched.plugins.shared_hints import by_claim, is_placed, nothing, registration, volumes_part
-from kubesched.state import AttachedVolumes, CSIVolume, Has, NodeInfo, Nodes, PodVolumes, driver_limits, pod_volumes
+from kubesched.state import (
+    PORTWORX,
+    AttachedVolumes,
+    CSIVolume,
+    Has,
+    NodeInfo,
+    Nodes,
+    PodVolumes,
+    driver_limits,
+    pod_volumes,
+    where_migrated,
+    where_not_migrated,
+)
 
 _EXCEEDED: Final = Status.unschedulable("node(s) exceed max volume count")
 
@@ -40,11 +53,32 @@ class NodeVolumeLimits(Plugin):
         verdicts = np.zeros(len(nodes), dtype=np.int16)
         if not wanted:
             return Verdicts(verdicts, self.reasons)
-        missing = self._missing_drivers(attached, pod, state.pod.volumes, nodes)
+        exceeded, faults = self._exceeded(attached, where_not_migrated(wanted), nodes)
+        if where_migrated(wanted) != wanted:
+            flags = self.handle.cluster_state.volumes.csi_nodes.migrated.get(PORTWORX)
+            is_migrated = np.zeros(len(nodes), dtype=np.bool_) if flags is None else nodes.take(flags)
+            exceeded_there, faults_there = self._exceeded(attached, where_migrated(wanted), nodes)
+            exceeded = np.where(is_migrated, exceeded_there, exceeded)
+            faults = {at: fault for at, fault in faults_there.items() if is_migrated[at] or at in faults}
+        verdicts[exceeded] = 1
+        numbers = {_EXCEEDED: 1}
+        for position, fault in faults.items():
+            if self.handle.cluster_state.volumes.csi_nodes.has_limits[nodes.row(position)]:
+                verdicts[position] = numbers.setdefault(Status.error(fault), len(numbers) + 1)
+        for text, is_missing in self._missing_drivers(attached, pod, state.pod.volumes, nodes).items():
+            verdicts[is_missing] = numbers.setdefault(Status.unschedulable(text), len(numbers) + 1)
+        return Verdicts(verdicts, list(numbers))
+
+    def _exceeded(
+        self, attached: AttachedVolumes, wanted: frozenset[CSIVolume], nodes: Nodes
+    ) -> tuple[BoolVector, dict[int, str]]:
+        """Where a limit would be exceeded, and position -> why the volumes of the pods there cannot be determined."""
+        exceeded, may_worsen = np.zeros(len(nodes), dtype=np.bool_), np.zeros(len(nodes), dtype=np.bool_)
+        if not wanted:
+            return exceeded, {}
         limits = self.handle.cluster_state.volumes.csi_nodes.limits
         wanted_of = {driver: volumes for driver, volumes in _by_driver(wanted).items() if driver in limits}
         faults = _faults(attached, nodes)
-        exceeded, may_worsen = np.zeros(len(nodes), dtype=np.bool_), np.zeros(len(nodes), dtype=np.bool_)
         may_worsen[list(faults)] = True
         at_most = nodes.take(attached.uses) + nodes.moved_volumes
         for driver, volumes in wanted_of.items():
@@ -54,8 +88,9 @@ class NodeVolumeLimits(Plugin):
             exceeded |= in_doubt & (new > 0) & (new > limit - _held(attached, nodes, driver))
             may_worsen |= in_doubt & (new < len(volumes))  # who leaves may be the one who has a wanted volume
         for position, infos in nodes.in_doubt(Has.VOLUMES, exceeded | may_worsen).items():
-            there = attached.of_pods(infos)
-            every = there.volumes | attached.attached_without_pod(nodes.name(position))
+            name = nodes.name(position)
+            there = attached.of_pods(infos, name)
+            every = there.volumes | attached.attached_without_pod(name)
             row = nodes.row(position)
             drivers = [driver for driver, *_ in every]
             exceeded[position] = any(
@@ -65,19 +100,12 @@ class NodeVolumeLimits(Plugin):
             faults.pop(position, None)
             if there.fault:
                 faults[position] = there.fault
-        verdicts[exceeded] = 1
-        numbers = {_EXCEEDED: 1}
-        for text, is_missing in missing.items():
-            verdicts[is_missing] = numbers.setdefault(Status.unschedulable(text), len(numbers) + 1)
-        for position, fault in faults.items():
-            if self.handle.cluster_state.volumes.csi_nodes.has_limits[nodes.row(position)]:
-                verdicts[position] = numbers.setdefault(Status.error(fault), len(numbers) + 1)
-        return Verdicts(verdicts, list(numbers))
+        return exceeded, faults
 
     def _missing_drivers(
         self, attached: AttachedVolumes, pod: Pod, volumes: PodVolumes, nodes: Nodes
     ) -> dict[str, BoolVector]:
-        """By text, the nodes that lack a driver; of several drivers the last one of the pod's claims counts."""
+        """By text, the nodes that lack a driver: of several, that of the first claim; kube-scheduler takes any."""
         if not self.release.has("VolumeLimitScaling"):
             return {}
         missing: dict[str, BoolVector] = {}
@@ -89,7 +117,8 @@ class NodeVolumeLimits(Plugin):
                 if self._is_needed(driver):
                     has_driver = installed.get(driver)
                     lacks = is_open if has_driver is None else is_open & ~nodes.take(has_driver)
-                    missing[f"{driver} CSI driver is not installed on the node"] = lacks
+                    text = f"{driver} CSI driver is not installed on the node"
+                    missing[text] = missing[text] | lacks if text in missing else lacks
                     is_open = is_open & ~lacks
         return missing
 
@@ -122,7 +151,7 @@ class NodeVolumeLimits(Plugin):
             return
         one, limits = nodes.select(np.array([position])), volumes.csi_nodes.limits
         wanted, _ = self._wanted(volumes.attached, pod, state.pod.volumes)
-        for driver, mine in sorted(_by_driver(wanted).items()):
+        for driver, mine in sorted(_by_driver(volumes.attached.on_node(wanted, node.name)).items()):
             new = int(_count_new(volumes.attached, one, mine)[0])
             held = int(_held(volumes.attached, one, driver)[0])
             if driver in limits and 0 < new > (limit := int(one.take(limits[driver])[0])) - held:

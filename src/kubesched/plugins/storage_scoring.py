@@ -3,8 +3,8 @@
 Rule: kube-scheduler v1.37 VolumeBinding, and before it with the feature gate StorageCapacityScoring. The requests of
 claims of one storage class are added up. Where some claim takes a volume that is there, only such claims count, with
 the capacities of their volumes; else those for which a volume is made, with the published capacity that the largest of
-them finds. Each class is scored by the whole percentage that is used, and the mean is rounded. Claims that are bound,
-and drivers that publish no capacity, do not count.
+them finds. Each class is scored by the whole percentage that is used, and the mean is rounded. Claims that are bound or
+do not say how much they want, and drivers that publish no capacity, do not count.
 """
 
 from collections.abc import Iterable, Sequence
@@ -66,7 +66,7 @@ def _taken(matches: Sequence[tuple[ClaimWish, IntVector]], snapshot: Snapshot, n
 def _made(claims: Sequence[PersistentVolumeClaim], snapshot: Snapshot, nodes: Nodes) -> dict[str, _Share]:
     """By class, what the claims request for which a volume is made, and the capacity that the largest of them finds."""
     shares: dict[str, _Share] = {}
-    for claim in sorted(claims, key=_size):
+    for claim in sorted((one for one in claims if storage_request(one) is not None), key=_size):
         name = storage_class_of(claim)
         storage_class = snapshot.get("StorageClass", "", name)
         if isinstance(storage_class, StorageClass) and publishes_capacity(storage_class, snapshot):

@@ -9,6 +9,7 @@ with lazy_exports(__name__):
     from kubesched.state.columns import NodeColumns as NodeColumns
     from kubesched.state.csi_migration import (
         KNOWN_DRIVER_NAMES as KNOWN_DRIVER_NAMES,
+        PORTWORX as PORTWORX,
         in_tree_source as in_tree_source,
         translated_affinity as translated_affinity,
     )
@@ -75,4 +76,6 @@ with lazy_exports(__name__):
         not_owned as not_owned,
         storage_class_of as storage_class_of,
         storage_request as storage_request,
+        where_migrated as where_migrated,
+        where_not_migrated as where_not_migrated,
     )

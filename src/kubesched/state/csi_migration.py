@@ -20,6 +20,9 @@ from kubesched.api import (
     Volume,
 )
 
+PORTWORX: Final = "kubernetes.io/portworx-volume"
+"""The in-tree plugin whose volumes v1.35 and older count only where the CSINode lists it as migrated."""
+
 _EBS_ID: Final = re.compile("vol-[^/]*")
 
 Labels = dict[str, str]
@@ -60,7 +63,7 @@ _KINDS: Final = (
     _AZURE_DISK,
     InTree("azure_file", "kubernetes.io/azure-file", "file.csi.azure.com", False),
     InTree("vsphere_volume", "kubernetes.io/vsphere-volume", "csi.vsphere.vmware.com", False),
-    InTree("portworx_volume", "kubernetes.io/portworx-volume", "pxd.portworx.com", True),
+    InTree("portworx_volume", PORTWORX, "pxd.portworx.com", True),
 )
 KNOWN_DRIVER_NAMES: Final = frozenset(
     name for kind in _KINDS for name in (kind.plugin, kind.driver, kind.zone_key) if name

@@ -32,7 +32,7 @@ class ClusterFacts:
         self.required_affinity = TermCounts()
         self.preferred_affinity = TermCounts()
         self.preferred_anti_affinity = TermCounts()
-        self.volumes = Volumes(self.columns, self.objects)
+        self.volumes = Volumes(self.columns, self.objects, release)
         self.services = ServiceSelectors(self.objects)
         self.disruption_budgets = Budgets(self.objects)
         self.devices = Devices(self.columns, self.objects, release)

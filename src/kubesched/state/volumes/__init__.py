@@ -3,7 +3,12 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.state.volumes.attached_volumes import AttachedVolumes as AttachedVolumes, CSIVolume as CSIVolume
+    from kubesched.state.volumes.attached_volumes import (
+        AttachedVolumes as AttachedVolumes,
+        CSIVolume as CSIVolume,
+        where_migrated as where_migrated,
+        where_not_migrated as where_not_migrated,
+    )
     from kubesched.state.volumes.claims import (
         is_bound as is_bound,
         is_controlled_by as is_controlled_by,

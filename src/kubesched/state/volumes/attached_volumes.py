@@ -2,7 +2,8 @@
 
 Rule: kube-scheduler v1.36 NodeVolumeLimits. A volume is (driver, handle); a claim whose volume does not exist yet
 counts as a separate volume. In-tree volumes count as their CSI driver's: whether that holds on a node depends on
-its CSINode, but a node without one has no limits either, so it does not matter there.
+its CSINode, but a node without one has no limits either, so it does not matter there. Before v1.36, Portworx volumes
+count only on nodes whose CSINode lists their plugin as migrated.
 """
 
 from collections.abc import Iterable
@@ -10,18 +11,29 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kubesched.api import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass, VolumeAttachment
+from kubesched.api import (
+    CSINode,
+    KubeObject,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    StorageClass,
+    VolumeAttachment,
+)
 from kubesched.engine import IntVector, grown
+from kubesched.release import Release
 from kubesched.state.columns import NodeColumns
-from kubesched.state.csi_migration import csi_handle, in_tree_source, migrated_driver
+from kubesched.state.csi_migration import PORTWORX, csi_handle, in_tree_source, migrated_driver
 from kubesched.state.objects import ObjectStore
 from kubesched.state.pod_info import PodInfo
 from kubesched.state.pod_volumes import PodVolumes
 from kubesched.state.stale_rows import StaleRows
 from kubesched.state.volumes.claims import is_controlled_by, not_owned, storage_class_of
+from kubesched.state.volumes.csi_nodes import migrated_plugins
 from kubesched.state.volumes.volume_use import VolumeUse
 
-CSIVolume = tuple[str, ...]  # driver, handle; driver, namespace/claim, "" while there is no volume
+CSIVolume = tuple[str, ...]
+"""driver, handle; or driver, namespace/claim, "" without a volume; then the plugin that a node has to have migrated."""
 
 
 class VolumesFound(NamedTuple):
@@ -46,10 +58,11 @@ class AttachedVolumes:
         faults: row -> the fault of its pods.
     """
 
-    def __init__(self, columns: NodeColumns, objects: ObjectStore, use: VolumeUse) -> None:
+    def __init__(self, columns: NodeColumns, objects: ObjectStore, use: VolumeUse, release: Release) -> None:
         self._columns = columns
         self._objects = objects
         self._use = use
+        self._conditions = {PORTWORX: (PORTWORX,)} if release.before(36) else {}
         self._stale = StaleRows(columns)
         self._volume_of: dict[str, CSIVolume | None] = {}  # claim key -> its volume, as far as asked
         self._claims_of: dict[str, set[str]] = {}  # PersistentVolume name -> the claims above that name it
@@ -64,6 +77,8 @@ class AttachedVolumes:
         objects.listen("PersistentVolume", self._volume_changed)
         objects.listen("StorageClass", self._class_changed)
         objects.listen("VolumeAttachment", self._attachment_changed)
+        if self._conditions:
+            objects.listen("CSINode", self._csi_node_changed)
         for attachment in objects.list("VolumeAttachment"):
             self._attachment_changed(None, attachment)
 
@@ -93,7 +108,7 @@ class AttachedVolumes:
 
     # --- what pods have ---
 
-    def of_pods(self, infos: Iterable[PodInfo]) -> VolumesFound:
+    def of_pods(self, infos: Iterable[PodInfo], node_name: str) -> VolumesFound:
         """The volumes of the pods of one node; claims that do not exist are passed over."""
         volumes: set[CSIVolume] = set()
         for info in infos:
@@ -102,10 +117,18 @@ class AttachedVolumes:
                 if used.fault:
                     return used
                 volumes |= used.volumes
-        return VolumesFound(frozenset(volumes))
+        return VolumesFound(self.on_node(frozenset(volumes), node_name))
+
+    def on_node(self, volumes: frozenset[CSIVolume], node_name: str) -> frozenset[CSIVolume]:
+        """Those of the volumes that count on a node."""
+        if not self._conditions:
+            return volumes
+        found = self._objects.get("CSINode", node_name)
+        plugins = migrated_plugins(found if isinstance(found, CSINode) else None)
+        return where_migrated(volumes) if PORTWORX in plugins else where_not_migrated(volumes)
 
     def of_pod(self, pod: Pod, used: PodVolumes) -> VolumesFound:
-        """The volumes of one pod; claims that do not exist are passed over."""
+        """The volumes of one pod on any node; claims that do not exist are passed over."""
         volumes: set[CSIVolume | None] = set()
         for name, is_ephemeral in used.claims:
             if not name:
@@ -118,7 +141,7 @@ class AttachedVolumes:
             volumes.add(self._of_claim(key))
         for kind, source in used.in_tree:
             handle = csi_handle(kind, source, {})
-            volumes.add(None if handle is None else (kind.driver, handle))
+            volumes.add(None if handle is None else (kind.driver, handle, *self._conditions.get(kind.plugin, ())))
         return VolumesFound(frozenset(volume for volume in volumes if volume is not None))
 
     def _of_claim(self, key: str) -> CSIVolume | None:
@@ -136,10 +159,20 @@ class AttachedVolumes:
             self._claims_of.setdefault(name, set()).add(key)
             volume = self._objects.get("PersistentVolume", name)
             if isinstance(volume, PersistentVolume):
-                return _of_volume(volume)
+                return self._of_volume(volume)
         storage_class = self._objects.get("StorageClass", storage_class_of(claim))
-        driver = migrated_driver(storage_class.provisioner) if isinstance(storage_class, StorageClass) else None
-        return None if driver is None else (driver, key, "")
+        provisioner = storage_class.provisioner if isinstance(storage_class, StorageClass) else ""
+        driver = migrated_driver(provisioner)
+        return None if driver is None else (driver, key, "", *self._conditions.get(provisioner, ()))
+
+    def _of_volume(self, volume: PersistentVolume) -> CSIVolume | None:
+        if volume.spec.csi is not None:
+            return (volume.spec.csi.driver, volume.spec.csi.volume_handle)
+        source = in_tree_source(volume)
+        handle = csi_handle(*source, volume.labels) if source else None
+        if source is None or handle is None:
+            return None
+        return (source[0].driver, handle, *self._conditions.get(source[0].plugin, ()))
 
     # --- counting a row ---
 
@@ -151,7 +184,7 @@ class AttachedVolumes:
     def left_by(self, pod: Pod, used: PodVolumes) -> list[VolumeAttachment]:
         """The VolumeAttachments of a pod's volumes on its node that no pod there uses, now that this one has gone."""
         unused = self.unused(pod.node_name)
-        mine = self.of_pod(pod, used).volumes if unused else frozenset()
+        mine = self.on_node(self.of_pod(pod, used).volumes, pod.node_name) if unused else frozenset()
         return [one for one in unused if self._attached_by(one) in mine]
 
     def unused(self, node_name: str) -> list[VolumeAttachment]:
@@ -159,7 +192,7 @@ class AttachedVolumes:
         here, row = self._attachments.get(node_name), self._columns.row_of.get(node_name)
         if not here or row is None:
             return []
-        used = {None, *self.of_pods(self._columns.pods[row]).volumes}
+        used = {None, *self.of_pods(self._columns.pods[row], node_name).volumes}
         return [one for one in here.values() if self._attached_by(one) not in used]
 
     def _attached_by(self, attachment: VolumeAttachment) -> CSIVolume | None:
@@ -170,7 +203,7 @@ class AttachedVolumes:
 
     def _count(self, row: int) -> None:
         name = self._columns.names[row]
-        by_pods, fault = self.of_pods(self._columns.pods[row])
+        by_pods, fault = self.of_pods(self._columns.pods[row], name or "")
         attached = self.attached_without_pod(name) if name else set()
         every = by_pods | attached
         self.uses[row] = len(attached) + sum(info.volumes.n_attachable for info in self._columns.pods[row])
@@ -230,6 +263,11 @@ class AttachedVolumes:
         self._claims_of.clear()
         self._stale.mark_all()
 
+    def _csi_node_changed(self, old: KubeObject | None, new: KubeObject | None) -> None:
+        csi_node = new or old
+        assert csi_node is not None
+        self._stale.mark_name(csi_node.name)
+
     def _attachment_changed(self, old: KubeObject | None, new: KubeObject | None) -> None:
         if isinstance(old, VolumeAttachment):
             node_name, volume_name = old.spec.node_name, old.spec.source.persistent_volume_name or ""
@@ -248,9 +286,11 @@ class AttachedVolumes:
             self._stale.mark_name(new.spec.node_name)
 
 
-def _of_volume(volume: PersistentVolume) -> CSIVolume | None:
-    if volume.spec.csi is not None:
-        return (volume.spec.csi.driver, volume.spec.csi.volume_handle)
-    source = in_tree_source(volume)
-    handle = csi_handle(*source, volume.labels) if source else None
-    return None if source is None or handle is None else (source[0].driver, handle)
+def where_migrated(volumes: frozenset[CSIVolume]) -> frozenset[CSIVolume]:
+    """The volumes as they count on nodes that have migrated the plugins of all of them."""
+    return frozenset(one[:-1] if one[-1] == PORTWORX else one for one in volumes)
+
+
+def where_not_migrated(volumes: frozenset[CSIVolume]) -> frozenset[CSIVolume]:
+    """Those that count on nodes that have migrated none."""
+    return frozenset(one for one in volumes if one[-1] != PORTWORX)

@@ -2,6 +2,7 @@
 
 from functools import cached_property
 
+from kubesched.release import Release
 from kubesched.state.columns import NodeColumns
 from kubesched.state.objects import ObjectStore
 from kubesched.state.pod_info import PodInfo
@@ -20,9 +21,10 @@ class Volumes:
         use: which claims and disks placed pods use.
     """
 
-    def __init__(self, columns: NodeColumns, objects: ObjectStore) -> None:
+    def __init__(self, columns: NodeColumns, objects: ObjectStore, release: Release) -> None:
         self._columns = columns
         self._objects = objects
+        self._release = release
         self.use = VolumeUse()
 
     def prepare(self) -> None:
@@ -76,7 +78,7 @@ class Volumes:
 
     @cached_property
     def _attached(self) -> AttachedVolumes:
-        return AttachedVolumes(self._columns, self._objects, self.use)
+        return AttachedVolumes(self._columns, self._objects, self.use, self._release)
 
     @cached_property
     def _csi_nodes(self) -> CSINodes:

@@ -1,0 +1,29 @@
+"""What counts as a difference from a recorded case."""
+
+import pytest
+
+from campaigns.oracle.compare import differences
+
+TEXT = "preemption: found a potential placement for pod on node {}, preempting {} victims"
+
+
+def case(node: str, text: str) -> dict:
+    line = {"pod": "default/p", "postFilterMessage": text, "preemption": [{"node": node, "victims": ["default/v"]}]}
+    both = [{"node": name, "victims": ["default/v"]} for name in ("a", "b")]
+    return {"eval": [], "place": [line | {"preemption": both}], "answered": [line]}
+
+
+@pytest.mark.parametrize(
+    ("node", "text", "n"),
+    [
+        ("a", TEXT.format("a", 1), 0),
+        ("b", TEXT.format("b", 1), 0),
+        ("b", TEXT.format("a", 2), 1),
+        ("a", TEXT.format("c", 1), 1),
+        ("b", "preemption: something else", 1),
+    ],
+)
+def test_a_text_names_the_node_that_was_chosen_among_equals(node: str, text: str, n: int) -> None:
+    answered = case(node, text)["answered"]
+    recorded = case("a", TEXT.format("a", 1))
+    assert len(list(differences(recorded, lambda _: ([], answered)))) == n
