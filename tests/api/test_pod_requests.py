@@ -139,6 +139,16 @@ def test_a_pod_has_its_effective_requests_at_hand() -> None:
     assert pod(container()).requests == {}
 
 
+@pytest.mark.parametrize(("more", "gpus"), [({}, 3), (INFEASIBLE, 0)])
+@pytest.mark.parametrize("spec", [{}, {"resources": {"requests": {"cpu": "2"}}}])
+def test_what_its_containers_were_given_does_not_count_beside_the_whole_pod(more: dict, gpus: int, spec: dict) -> None:
+    gpu = "example.com/gpu"
+    given = {"name": "c", "allocatedResources": {gpu: "5"}, "resources": {"requests": {gpu: "4"}}}
+    status = {**WITH_MEMORY, **more, "containerStatuses": [given]}
+    asking = pod(container(requests={"cpu": "1", gpu: "3"}), status=status, **spec)
+    assert PodRequests(asking, Release(37)).held.get(gpu, 0) == gpus
+
+
 def test_keys_since_v1_37_tell_apart_what_the_whole_pod_was_given() -> None:
     statuses = [{}, WITH_MEMORY, WITHOUT_MEMORY, {**WITH_MEMORY, **INFEASIBLE}]
     assert len({newer_requests_key(pod(container(), status=status)) for status in statuses}) == len(statuses)

@@ -36,7 +36,6 @@ _NOT_EXACT = f"""\
 - Resource claims were recorded with {DEFAULT_RELEASE.recorded}. v1.34 and v1.35 take a random device of those that
   match a claim; kubesched takes the one that v1.36 takes, and reads only the fields whose gates are on.
 - A feature gate that is on in an older version than by default has the rules of the later version.
-- Before v1.36, in-tree Portworx volumes also count on nodes whose CSINode does not list their plugin.
 - v1.33.0 to v1.33.12 may not count host ports of sidecars; they are decided as {RELEASES[0].recorded}.
 
 [Scope](../scope.md) has what is not exact in any version.

@@ -5,7 +5,8 @@ Rule: kube-scheduler, component-helpers resource.PodRequests. Amounts are added 
 
 Of a pod that is resized in place, each container holds the largest of what it wants, was given and uses. Since v1.37
 the three are added up for the whole pod, init containers included, and the largest sum counts. What the status says of
-the whole pod then counts without spec.resources, too: what the containers want takes their place.
+the whole pod then counts without spec.resources, too: what the containers want takes their place. Where the status says
+what the whole pod uses and was given, those of its containers do not count.
 """
 
 from collections.abc import Callable, Mapping
@@ -315,9 +316,14 @@ def _held_by_sums(pod: _Requesting, defaults: Amounts) -> Amounts:
         actual = found.resources.requests if found is not None and found.resources is not None else None
         return actual or given(container, found)
 
-    total: Amounts = {}
     bare = msgspec.structs.replace(pod.spec, overhead=None)
-    for reading in (given, used) if is_infeasible else (wanted, given, used):
+    of_spec = _Read(bare, pod.status, pod.containers, pod.init_containers)
+    of_containers = _pod_requests(of_spec, pod_level=False, defaults=defaults)
+    if _resized_as_a_whole(pod.status):
+        readings, total = [], {} if is_infeasible else of_containers
+    else:
+        readings, total = [given, used] if is_infeasible else [wanted, given, used], {}
+    for reading in readings:
         read = _Read(
             bare,
             pod.status,
@@ -325,8 +331,6 @@ def _held_by_sums(pod: _Requesting, defaults: Amounts) -> Amounts:
             tuple([_requesting(one, reading(one, of_init.get(one.name))) for one in pod.init_containers]),
         )
         total = _larger(total, _pod_requests(read, pod_level=False, defaults=defaults))
-    of_spec = _Read(bare, pod.status, pod.containers, pod.init_containers)
-    of_containers = _pod_requests(of_spec, pod_level=False, defaults=defaults)
     total = {**total, **_pod_level_requests(pod, status=True, of_containers=of_containers)}
     _add(total, _amounts(pod.spec.overhead))
     return total

@@ -171,6 +171,20 @@ VERSION_RULES: Final = (
             Variant(37, "a pod of several containers in a resize holds what it needs", "PR 140047"),
         ),
     ),
+    VersionRule(
+        "NodeResourcesFit",
+        (
+            Variant(0, "status.resources of a pod without spec.resources do not count"),
+            Variant(37, "status.resources and allocatedResources of a pod count without spec.resources, too"),
+        ),
+    ),
+    VersionRule(
+        "NodeVolumeLimits",
+        (
+            Variant(0, "in-tree Portworx volumes count on nodes whose CSINode lists their plugin as migrated"),
+            Variant(36, "in-tree Portworx volumes count on every node with a limit for their driver"),
+        ),
+    ),
     _of_gate(
         "NodeVolumeLimits",
         "VolumeLimitScaling",
