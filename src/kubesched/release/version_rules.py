@@ -113,7 +113,9 @@ VERSION_RULES: Final = (
         "DynamicResources",
         (
             Variant(0, "adds nothing to the text of a pod that fits nowhere"),
-            Variant(34, "begins what it adds to the text of a pod that fits nowhere: no new claims to deallocate"),
+            Variant(
+                34, "adds to the text of a pod that fits nowhere: no new claims to deallocate, still not schedulable"
+            ),
             Variant(37, "adds nothing to the text of a pod that fits nowhere"),
         ),
     ),
