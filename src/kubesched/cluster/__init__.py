@@ -27,6 +27,7 @@ with lazy_exports(__name__):
     )
     from kubesched.cluster.pacing import Backoff as Backoff
     from kubesched.cluster.plugin_requests import PluginRequests as PluginRequests
+    from kubesched.cluster.protobuf_metadata import PROTOBUF as PROTOBUF, with_finalizers as with_finalizers
     from kubesched.cluster.proxies import check_server as check_server, proxy_from_environment as proxy_from_environment
     from kubesched.cluster.reflector import SILENCE_SECONDS as SILENCE_SECONDS, Reflector as Reflector, Sink as Sink
     from kubesched.cluster.reflector_counts import ReflectorCounts as ReflectorCounts, Restart as Restart

@@ -52,6 +52,7 @@ class _Request(msgspec.Struct, frozen=True):
     query: Query
     body: bytes | None
     content_type: str
+    accept: str = ""
 
     @property
     def label(self) -> str:
@@ -148,6 +149,7 @@ class ApiClient:
         timeout: float | None = ...,
         retry: bool | None = ...,
         content_type: str = ...,
+        accept: str = ...,
         is_patient: bool = ...,
     ) -> bytes: ...
 
@@ -163,6 +165,7 @@ class ApiClient:
         timeout: float | None = ...,
         retry: bool | None = ...,
         content_type: str = ...,
+        accept: str = ...,
         is_patient: bool = ...,
     ) -> T: ...
 
@@ -177,25 +180,27 @@ class ApiClient:
         timeout: float | None = None,
         retry: bool | None = None,
         content_type: str = "application/json",
+        accept: str = "",
         is_patient: bool = False,
     ) -> Any:
         """Ask and wait for the answer.
 
         Args:
             path: as `list_path` and `object_path` give it.
-            body: anything that msgspec encodes; None for no body.
+            body: anything that msgspec encodes, or bytes as they are; None for no body.
             type: what the answer is decoded to; None for its bytes.
             timeout: seconds for one try, the client's by default.
             retry: whether a request that was not answered, or was answered 429 or 503, may be sent again; true
                 for GET by default. Five tries at most, after the seconds that the server asks for.
             content_type: of the body, for patches.
+            accept: of the answer; JSON by default.
             is_patient: whether requests that are not may go first, where the rate is limited.
         Raises:
             ClusterError: refused, not answered, answered with something else, or not sent because our credentials are
                 not valid at the moment; one of its subclasses where it fits.
         """
-        encoded = None if body is None else _encode(body)
-        request = _Request(method, self.access.server + path, query or {}, encoded, content_type)
+        encoded = body if body is None or isinstance(body, bytes) else _encode(body)
+        request = _Request(method, self.access.server + path, query or {}, encoded, content_type, accept)
         seconds, is_repeatable = timeout or self._timeout, method in _SAFE if retry is None else retry
         answer = await self._ask(request, seconds, is_repeatable, is_patient=is_patient)
         return answer if type is None else _decode(answer, type, request.label)
@@ -301,6 +306,8 @@ class ApiClient:
         if session is None:
             raise ClusterError(f"{request.label}: the client is closed; use it inside `async with`")
         headers = {"Content-Type": request.content_type} if request.body is not None else {}
+        if request.accept:
+            headers["Accept"] = request.accept
         if auth.authorization:
             headers["Authorization"] = auth.authorization
         body = None if request.body is None else GuardedBody(request.body, lambda: self._guard(request))

@@ -26,7 +26,7 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.api import KINDS, KubeObject, PersistentVolume, Pod, PodStatus, compare_versions, decode_object
-from kubesched.cluster import ApiClient, Backoff, bind_pod, list_path, object_path
+from kubesched.cluster import PROTOBUF, ApiClient, Backoff, bind_pod, list_path, object_path, with_finalizers
 from kubesched.errors import ClusterError, ConflictError, NotFoundError, NotSentError
 from kubesched.framework import (
     Action,
@@ -46,6 +46,7 @@ from kubesched.state import ClusterState
 RecordEvents = Callable[[RecordEvent], None]
 
 _STRATEGIC: Final = "application/strategic-merge-patch+json"
+_INVALID: Final = 422
 _PATCHES_AT_ONCE: Final = 8  # 32 keep a small API server so busy that a Binding takes 0.1 s
 _REMEMBERED_SECONDS: Final = 300.0  # a watch never catches up with a server that was restored from a backup
 _VOLUMES: Final = ("PersistentVolume", "PersistentVolumeClaim")
@@ -298,14 +299,25 @@ class ApiWriter:
         """Write an object as it is known, and once more as it is by now."""
         kind, changed = action.kind, action.object
         try:
-            body = {**_type_of(kind), **changed.document}
-            return decode_object(kind, await self._client.request("PUT", path, body=body))
+            return await self._put_object(action, changed, path)
         except ConflictError:
             if action.again is None:
                 raise
         current = await self._read(ReadObject(kind, changed.namespace, changed.name))
-        body = {**_type_of(kind), **action.again(current).document}
-        return decode_object(kind, await self._client.request("PUT", path, body=body))
+        return await self._put_object(action, action.again(current), path)
+
+    async def _put_object(self, action: WriteObject, changed: KubeObject, path: str) -> KubeObject:
+        """Write an object whole; of a claim for devices the finalizers alone, where JSON cannot carry its spec."""
+        body = {**_type_of(action.kind), **changed.document}
+        try:
+            return decode_object(action.kind, await self._client.request("PUT", path, body=body))
+        except ClusterError as error:
+            if action.kind != "ResourceClaim" or action.subresource or error.status != _INVALID:
+                raise
+        known, finalizers = changed.metadata.resource_version, changed.document["metadata"].get("finalizers") or ()
+        exact = with_finalizers(await self._client.request("GET", path, accept=PROTOBUF), known, finalizers)
+        answer = await self._client.request("PUT", path, body=exact, content_type=PROTOBUF)
+        return decode_object(action.kind, answer)
 
     async def _read(self, action: ReadObject) -> KubeObject:
         path = object_path(action.kind, action.namespace, action.name)
