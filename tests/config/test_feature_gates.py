@@ -4,6 +4,8 @@ from kubesched.config import read_feature_gates, without_effect
 from kubesched.errors import ConfigError
 from kubesched.release import Release
 
+NEEDS = "is enabled, but depends on features that are disabled:"
+
 
 @pytest.mark.parametrize(
     ("values", "gates"),
@@ -16,7 +18,7 @@ from kubesched.release import Release
             {"SchedulerAsyncAPICalls": False, "OpportunisticBatching": True, "GangScheduling": False},
         ),
         (("CBORServingAndStorage=true",), {"CBORServingAndStorage": True}),  # decides nothing
-        (("PodLevelResources=f",), {"PodLevelResources": False}),  # both rules are here
+        (("VolumeLimitScaling=t",), {"VolumeLimitScaling": True}),  # both rules are here
         (("DRAConsumableCapacity=true",), {"DRAConsumableCapacity": True}),
         (("CSIVolumeHealth=true,CSIVolumeHealth=false",), {"CSIVolumeHealth": False}),  # the last one counts
     ],
@@ -60,6 +62,22 @@ def test_gates_that_are_on_and_not_implemented() -> None:
         ),
         ("GangScheduling=true", 36, "kubesched has no rules for GangScheduling=true\n  leave the default of v1.36"),
         ("DRAPrioritizedList=false", 36, "kubesched has no rules for DRAPrioritizedList=false"),
+        ("GenericWorkload=true", 37, "`kubesched explain --group GROUP` says whether the pods of a group fit together"),
+        (
+            "TopologyAwareWorkloadScheduling=true",
+            36,
+            "the plugin of examples/plugins/pod_group.py starts them together",
+        ),
+        (
+            "PodLevelResources=false",
+            36,
+            f"InPlacePodLevelResourcesVerticalScaling {NEEDS} [PodLevelResources]\n  add InPlacePodLevelResources",
+        ),
+        (
+            "NodeDeclaredFeatures=false",
+            36,
+            f"[ExtendWebSocketsToKubelet {NEEDS} [NodeDeclaredFeatures], InPlacePodLevelResourcesVerticalScaling is",
+        ),
         ("AllAlpha=true", 36, "kubesched has no rules for "),
         ("AllBeta=false", 36, "kubesched has no rules for "),
     ],
@@ -68,3 +86,9 @@ def test_anything_else_is_refused_by_name(value: str, minor: int, message: str) 
     with pytest.raises(ConfigError) as error:
         read_feature_gates([value], Release(minor))
     assert message in str(error.value)
+
+
+def test_gates_need_others_since_v1_35() -> None:
+    assert read_feature_gates(["PodLevelResources=false"], Release(34)) == {"PodLevelResources": False}
+    both = "PodLevelResources=false,InPlacePodLevelResourcesVerticalScaling=false"
+    assert not any(read_feature_gates([both], Release(36)).values())

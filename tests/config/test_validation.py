@@ -87,10 +87,10 @@ def test_a_queue_sort_plugin_has_the_same_arguments_everywhere():
     sorted_by_foo = "plugins: {queueSort: {enabled: [{name: Foo}]}}"
     message = error_of(
         f"profiles: [{{schedulerName: a, {sorted_by_foo}, pluginConfig: [{{name: Foo, args: {{a: 1}}}}]}},"
-        f"{{schedulerName: b, {sorted_by_foo}}}]"
+        f"{{schedulerName: b, {sorted_by_foo}, pluginConfig: [{{name: Foo, args: {{a: 2}}}}]}}]"
     )
-    assert message.startswith("profiles[1].pluginConfig.args: Invalid value: ")
-    assert message.endswith(": queueSort must be the same for all profiles")
+    path = "profiles[1].pluginConfig.args"
+    assert message == f'{path}: Invalid value: {{"a":2}}: queueSort must be the same for all profiles'
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,17 @@ that changes what kube-scheduler decides is accepted where kubesched has both ru
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from kubesched.config.field_errors import did_you_mean
+from kubesched.config.field_errors import bracketed, did_you_mean
 from kubesched.errors import ConfigError
-from kubesched.release import DEFAULT_RELEASE, FeatureGate, Release, feature_gate, gates_of, minors_with
+from kubesched.release import (
+    DEFAULT_RELEASE,
+    FeatureGate,
+    Release,
+    feature_gate,
+    gates_needing_others,
+    gates_of,
+    minors_with,
+)
 
 _WHERE: Final = "--feature-gates"
 _COMPONENT: Final = "kube"
@@ -51,6 +59,20 @@ _ONE_RULE: Final = frozenset(
 )
 """Gates that change what a scheduler does, and of which kubesched has the rule of the default alone."""
 
+_OF_GROUPS: Final = frozenset(
+    (
+        "CompositePodGroup",
+        "GangScheduling",
+        "GenericWorkload",
+        "TopologyAwareWorkloadScheduling",
+        "WorkloadAwarePreemption",
+    )
+)
+_ABOUT_GROUPS: Final = (
+    "\n  `kubesched explain --group GROUP` says whether the pods of a group fit together, and the plugin of "
+    "examples/plugins/pod_group.py starts them together"
+)
+
 
 def read_feature_gates(values: Iterable[str], release: Release = DEFAULT_RELEASE) -> dict[str, bool]:
     """Read the values of --feature-gates for a version; of a gate that is there twice, the last value counts.
@@ -61,9 +83,11 @@ def read_feature_gates(values: Iterable[str], release: Release = DEFAULT_RELEASE
     """
     entries = (entry.strip() for value in values for entry in value.split(","))
     given = dict(_read(entry, release.minor) for entry in entries if entry)
-    for name, is_on in _expanded(given, release.minor).items():
+    expanded = _expanded(given, release.minor)
+    for name, is_on in expanded.items():
         if name in _ONE_RULE and is_on != Release(release.minor).has(name):
             raise ConfigError(_unsupported(name, is_on, release.minor))
+    _check_needs(expanded, Release(release.minor))
     return given
 
 
@@ -113,9 +137,33 @@ def _expanded(given: Mapping[str, bool], minor: int) -> dict[str, bool]:
     return of_stages | dict(given)
 
 
+def _check_needs(given: Mapping[str, bool], bare: Release) -> None:
+    """Refuse gates that are on without the others that they need.
+
+    Rule: kube-scheduler v1.35 and later; it prints them in any order.
+    """
+
+    def is_on(name: str) -> bool:
+        return given.get(name, bare.has(name))
+
+    faults = {
+        name: off
+        for name, others in gates_needing_others(bare.minor).items()
+        if is_on(name) and (off := [one for one in others if feature_gate(one, bare.minor) and not is_on(one)])
+    }
+    if faults:
+        texts = [
+            f"{name} is enabled, but depends on features that are disabled: [{' '.join(off)}]"
+            for name, off in faults.items()
+        ]
+        advice = ",".join(f"{name}=false" for name in faults)
+        raise ConfigError(f"{_WHERE}: {bracketed(texts)}\n  add {advice}, or leave the others on")
+
+
 def _unsupported(name: str, is_on: bool, minor: int) -> str:
     wanted, default = str(is_on).lower(), str(not is_on).lower()
     return (
         f"{_WHERE}: kubesched has no rules for {name}={wanted}\n"
         f"  leave the default of v1.{minor}, {name}={default}: kube-scheduler decides otherwise without it"
+        f"{_ABOUT_GROUPS if name in _OF_GROUPS else ''}"
     )

@@ -175,9 +175,10 @@ def _queue_sort_errors(profiles: tuple[KubeSchedulerProfile, ...]) -> list[Field
             shown = profile.plugins.queue_sort
             earlier = f"queueSort {detail}"
             errors.append(FieldError.invalid(path, shown, detail, help=once, rule="queue-sort", earlier_detail=earlier))
-        if _args_of(profile, sorter) != _args_of(profiles[0], sorter):
+        given = _args_of(profile, sorter)
+        if given is not None and given != _args_of(profiles[0], sorter):
             detail = "queueSort must be the same for all profiles"
-            raw, path = _raw_args(profile, sorter), f"{where}.pluginConfig.args"
+            raw, path = given if isinstance(given, bytes) else b"{}", f"{where}.pluginConfig.args"
             shown_args = Verbatim(raw.decode())
             errors.append(FieldError.invalid(path, shown_args, detail, rule="queue-sort", go_value=_go_unknown(raw)))
     return errors
@@ -185,12 +186,6 @@ def _queue_sort_errors(profiles: tuple[KubeSchedulerProfile, ...]) -> list[Field
 
 def _args_of(profile: KubeSchedulerProfile, name: str) -> PluginArgs | bytes | None:
     return next((entry.args for entry in profile.plugin_config if entry.name == name), None)
-
-
-def _raw_args(profile: KubeSchedulerProfile, name: str) -> bytes:
-    """The arguments of a queue sort plugin, which upstream does not know by its type."""
-    args = _args_of(profile, name)
-    return args if isinstance(args, bytes) else b"{}"
 
 
 def _go_unknown(raw: bytes) -> str:

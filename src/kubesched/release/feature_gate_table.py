@@ -43,6 +43,59 @@ def minors_with(name: str) -> list[int]:
     return [FIRST_MINOR + i for i, cell in enumerate(cells) if cell != "-"]
 
 
+def gates_needing_others(minor: int) -> dict[str, tuple[str, ...]]:
+    """Gates of a version that cannot be on where one of some others is off, with these others; all in their order."""
+    if minor < _FIRST_WITH_NEEDS:
+        return {}
+    return {name: others for name, others in _NEEDS.items() if feature_gate(name, minor) is not None}
+
+
+_FIRST_WITH_NEEDS: Final = 35
+_NEEDS: Final = {
+    name: tuple(others)
+    for name, *others in map(
+        str.split,
+        """
+ClusterTrustBundleProjection ClusterTrustBundle
+CompositePodGroup GenericWorkload TopologyAwareWorkloadScheduling
+DRADeviceBindingConditions DRAResourceClaimDeviceStatus
+DRADeviceCompatibilityGroups DRAPartitionableDevices
+DRADeviceTaintRules DRADeviceTaints
+DRAFractionalCapacityRange DRAConsumableCapacity
+DRAPartitionableDevicesType DRAPartitionableDevices DRAResourcePoolStatus
+DRAResourceClaimGranularStatusAuthorization DRAResourceClaimDeviceStatus
+DRAWorkloadResourceClaims GenericWorkload
+DeclarativeValidationTakeover DeclarativeValidation
+ExtendWebSocketsToKubelet NodeDeclaredFeatures
+GangScheduling GenericWorkload
+GracefulNodeShutdownBasedOnPodPriority GracefulNodeShutdown
+InPlacePodLevelResourcesVerticalScaling NodeDeclaredFeatures PodLevelResources
+InPlacePodVerticalScalingInitContainers NodeDeclaredFeatures
+MatchLabelKeysInPodTopologySpreadSelectorMerge MatchLabelKeysInPodTopologySpread
+NodeControllerLeaseCircuitBreaker AtomicFIFO
+PodGroupPreemptionPolicy GenericWorkload
+PodLevelResourceManagers PodLevelResources
+PodLevelResourcesFixDefaulting PodLevelResources
+PodLevelResourcesFixKubeletQOSClass PodLevelResources
+ProcMountType UserNamespacesSupport
+ResourceHealthStatusMessage ResourceHealthStatus
+RestartAllContainersOnContainerExits ContainerRestartRules NodeDeclaredFeatures
+StaleControllerConsistencyDaemonSet AtomicFIFO
+StaleControllerConsistencyHPA AtomicFIFO
+StaleControllerConsistencyJob AtomicFIFO
+StaleControllerConsistencyReplicaSet AtomicFIFO
+StaleControllerConsistencyStatefulSet AtomicFIFO
+StorageVersionAPI APIServerIdentity
+TopologyAwareWorkloadScheduling GenericWorkload
+UnknownVersionInteroperabilityProxy APIServerIdentity
+UserNamespacesHostNetworkSupport UserNamespacesSupport
+WindowsGracefulNodeShutdown GracefulNodeShutdown
+WorkloadAwarePreemption GangScheduling
+WorkloadWithJob GenericWorkload
+""".strip().splitlines(),
+    )
+}
+
 # v1.33 to v1.37. Capital letters: on; !: locked; -: not known. a alpha, b beta, g GA, d deprecated.
 _TABLE: Final = """
 APIResponseCompression                               B  B  B  B  B
