@@ -167,7 +167,7 @@ def test_a_misspelt_hook_beside_a_valid_one_is_an_error(written: str, hook: str)
         ("score_extensions", "define normalize_score in the class"),
         ("AddPod", "define add_pods(state, pod, changes)"),
         ("RemovePod", "define remove_pods(state, pod, changes)"),
-        ("SignPod", "delete it, because nothing is decided in batches"),
+        ("SignPod", 'name what the hooks read of a pod in the class: equal_by = ("requests",)'),
     ],
 )
 def test_what_only_plugins_in_go_have_is_an_error(name: str, advice: str) -> None:

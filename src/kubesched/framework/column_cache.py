@@ -136,6 +136,14 @@ class KeptColumn:
         self.stamp: Hashable = None
         self.used = 0
 
+    def set(self, row: int, value: int) -> None:
+        """Change the answer for one row."""
+        if self.status is not None:
+            self.n_rejected += (value != 0) - (self.values.item(row) != 0)
+        elif not 0 <= value <= _MAX_SCORE:
+            self.in_range = False
+        self.values[row] = value
+
     @property
     def n_bytes(self) -> int:
         """The memory that the column takes, its overhead as an estimate."""
@@ -148,6 +156,7 @@ class PluginRule:
     Attributes:
         plugin, name: the plugin.
         number: equal for the same hook of plugins of equal class and arguments.
+        is_filter: whether it is a filter; else it scores.
         is_lifted: whether it is written per node.
         is_kept: whether its columns are kept.
         log: the changes that make its columns stale.
@@ -159,6 +168,7 @@ class PluginRule:
     __slots__ = (
         "depends_on",
         "has_normalize",
+        "is_filter",
         "is_kept",
         "is_lifted",
         "keeps_equal",
@@ -173,6 +183,7 @@ class PluginRule:
         self.plugin = plugin
         self.name = plugin.name
         self.number = cache.number(plugin, column_hook)
+        self.is_filter = column_hook == "filter_nodes"
         self.is_lifted = not plugin.defines(column_hook)
         self.depends_on = plugin.depends_on
         self.is_kept = not self.is_lifted and self.depends_on in (DependsOn.NODE, DependsOn.ROW)
@@ -263,6 +274,31 @@ class ColumnCache:
 
     # --- bringing up to date ---
 
+    def changed_rows(self, log: ChangeLog, generation: int) -> _FewRows | None:
+        """The rows that changed since a generation, as a table that rules of one cycle share; None if they are many."""
+        since = (log, generation, log.generation)
+        if since != self._few_since:
+            self._few_since = since
+            changed, n_rows = log.since(generation), self._columns.rows.n_rows
+            self._few = None
+            if changed is not None and 2 * len(changed) <= n_rows + 2:
+                self._few = _FewRows(self._columns, changed)
+        return self._few
+
+    def update(self, column: KeptColumn, rule: PluginRule, state: CycleState, pod: Pod) -> bool:
+        """Bring a column up to date where some rows changed. Returns: false where all have to be computed again."""
+        log = rule.log
+        if column.generation != log.generation:
+            few = self.changed_rows(log, column.generation)
+            if few is None or few.freed is not None:
+                return False
+            if rule.is_filter:
+                self._update_verdicts(column, few, rule, state, pod)
+            else:
+                self._update_scores(column, few, rule, state, pod)
+            column.generation = log.generation
+        return True
+
     def _refreshed_filter(
         self, key: Hashable, column: KeptColumn | None, rule: PluginRule, state: CycleState, pod: Pod
     ) -> KeptColumn:
@@ -278,21 +314,26 @@ class ColumnCache:
                 verdicts.check()
             column.may_fail = verdicts.may_fail
         else:
-            if few.freed is not None:
-                column.n_rejected -= int(np.count_nonzero(column.values[few.freed]))
-                column.values[few.freed] = 0
-            if few.n:
-                verdicts = as_verdicts(plugin, plugin.filter_nodes(state, pod, few), few.n)
-                n_rejected = len(verdicts.values.nonzero()[0])  # quicker than to count where there are few
-                if n_rejected:
-                    verdicts.check()
-                    if verdicts.may_fail:
-                        column.may_fail, column.status = True, verdicts.status
-                if n_rejected or column.n_rejected:
-                    column.n_rejected += n_rejected - int(np.count_nonzero(column.values[few.index]))
-                    column.values[few.index] = verdicts.values
+            self._update_verdicts(column, few, rule, state, pod)
         column.generation = log.generation
         return column
+
+    @staticmethod
+    def _update_verdicts(column: KeptColumn, few: _FewRows, rule: PluginRule, state: CycleState, pod: Pod) -> None:
+        if few.freed is not None:
+            column.n_rejected -= int(np.count_nonzero(column.values[few.freed]))
+            column.values[few.freed] = 0
+        if few.n:
+            plugin = rule.plugin
+            verdicts = as_verdicts(plugin, plugin.filter_nodes(state, pod, few), few.n)
+            n_rejected = len(verdicts.values.nonzero()[0])  # quicker than to count where there are few
+            if n_rejected:
+                verdicts.check()
+                if verdicts.may_fail:
+                    column.may_fail, column.status = True, verdicts.status
+            if n_rejected or column.n_rejected:
+                column.n_rejected += n_rejected - int(np.count_nonzero(column.values[few.index]))
+                column.values[few.index] = verdicts.values
 
     def _refreshed_score(
         self, key: Hashable, column: KeptColumn | None, rule: PluginRule, state: CycleState, pod: Pod
@@ -307,28 +348,24 @@ class ColumnCache:
             if rule.depends_on is DependsOn.NODE and rule.keeps_equal and len(scores) and (scores == scores[0]).all():
                 column.constant = int(scores[0])
         elif few.n:
-            scores = as_scores(plugin, plugin.score_nodes(state, pod, few), few.n)
-            column.values[few.index] = scores
-            if not rule.has_normalize:
-                column.in_range = column.in_range and _in_range(scores)
-            if column.constant is not None and not (scores == column.constant).all():
-                column.constant = column.normalized = None
+            self._update_scores(column, few, rule, state, pod)
         column.generation = log.generation
         return column
 
+    @staticmethod
+    def _update_scores(column: KeptColumn, few: _FewRows, rule: PluginRule, state: CycleState, pod: Pod) -> None:
+        scores = as_scores(rule.plugin, rule.plugin.score_nodes(state, pod, few), few.n)
+        column.values[few.index] = scores
+        if not rule.has_normalize:
+            column.in_range = column.in_range and _in_range(scores)
+        if column.constant is not None and not (scores == column.constant).all():
+            column.constant = column.normalized = None
+
     def _stale_rows(self, column: KeptColumn | None, log: ChangeLog) -> _FewRows | None:
         """The rows to compute again; None for all of them."""
-        n_rows = self._columns.rows.n_rows
-        if column is None or len(column.values) < n_rows:
+        if column is None or len(column.values) < self._columns.rows.n_rows:
             return None
-        since = (log, column.generation, log.generation)
-        if since != self._few_since:
-            self._few_since = since
-            changed = log.since(column.generation)
-            self._few = None
-            if changed is not None and 2 * len(changed) <= n_rows + 2:
-                self._few = _FewRows(self._columns, changed)
-        return self._few
+        return self.changed_rows(log, column.generation)
 
     def _all_rows(self) -> Nodes:
         columns = self._columns

@@ -65,6 +65,7 @@ class CycleState(msgspec.Struct, eq=False):
     pods_to_activate: dict[str, object] = {}
     checkpoint: Callable[[str], None] | None = None
     _data: dict[type, object] = {}
+    _answers: dict[Callable[..., object], object] = {}  # of hooks that were asked before; or what they raised
 
     def write(self, data: object, *further: Never) -> None:
         """File an object under its class, in place of an earlier one.

@@ -6,6 +6,8 @@ words.
 """
 
 from asyncio import CancelledError
+from collections.abc import Sequence
+from functools import partial
 from inspect import isawaitable
 from typing import Any, Final
 
@@ -18,6 +20,7 @@ from kubesched.framework.actions import Action
 from kubesched.framework.column_cache import ColumnCache, KeptColumn, PluginRule
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.diagnosis import Diagnosis
+from kubesched.framework.equal_pods import EqualPods, PreHook
 from kubesched.framework.fault_texts import fault_text
 from kubesched.framework.hook_answers import (
     Hook,
@@ -47,7 +50,7 @@ from kubesched.framework.status import (
     Wait,
 )
 from kubesched.framework.verdicts import FilterResult, PodChanges, Rejections, Verdicts
-from kubesched.state import ClusterState, Nodes, Rows
+from kubesched.state import ClusterState, Nodes, Rows, Snapshot
 
 _SUCCESS: Final = Status.SUCCESS  # for each plugin and pod: half the time of an attribute of the class
 _SKIP: Final = Status.SKIP
@@ -112,6 +115,9 @@ class Framework:
         self._what_if = [plugin for plugin in points["preFilter"] if plugin.defines("add_pods")]
         self._move_with_pods = frozenset(plugin.name for plugin in self._what_if)
         self._results = KeptResults(cache.log(DependsOn.ROW))
+        self._equal_pods = EqualPods(
+            cluster_state, cache, profile, self._pre_filter, self._filters, self._pre_score, self._scores
+        )
 
     def handle_of(self, plugin: Plugin) -> Handle:
         """The handle of one plugin, with its name and the kinds that it declares.
@@ -150,7 +156,7 @@ class Framework:
         result = PreFiltered()
         rejected: Status | None = None
         checkpoint = state.checkpoint
-        for name, hook in self._pre_filter:
+        for name, hook in _unasked(self._pre_filter, state) if state._answers else self._pre_filter:
             if checkpoint is not None:
                 checkpoint(name)
             try:
@@ -359,6 +365,21 @@ class Framework:
         self._run_pre_score(state, pod, feasible)
         return self._run_score(state, pod, feasible, is_whole=is_whole)
 
+    def scores_as_before(self, state: CycleState, snapshot: Snapshot) -> Scores | None:
+        """The scores of the nodes that fit a pod, where they follow from those of an equal one that was decided before.
+
+        Args:
+            state: of the pod's cycle, in which no hook was asked yet.
+        Returns: None where the plugins have to be asked.
+        """
+        equal = self._equal_pods
+        return equal.scores(state, snapshot) if equal.is_possible and not self.handle.nominated else None
+
+    def note_decided(self, state: CycleState, snapshot: Snapshot) -> None:
+        """Note that a pod was decided, after `scores_as_before` had none: the next one may be equal to it."""
+        if self._equal_pods.is_possible:
+            self._equal_pods.keep(state, snapshot)
+
     def _run_score(self, state: CycleState, pod: Pod, feasible: Nodes, *, is_whole: bool) -> Scores:
         by_plugin: dict[str, IntVector | int] = {}
         varying: IntVector | None = None
@@ -384,7 +405,7 @@ class Framework:
 
     def _run_pre_score(self, state: CycleState, pod: Pod, feasible: Nodes) -> None:
         checkpoint = state.checkpoint
-        for name, hook in self._pre_score:
+        for name, hook in _unasked(self._pre_score, state) if state._answers else self._pre_score:
             if checkpoint is not None:
                 checkpoint(name)
             try:
@@ -446,6 +467,17 @@ class Framework:
             if not status.is_success:
                 return status.by(plugin.name), waits
         return Status.SUCCESS, waits
+
+
+def _unasked(hooks: Sequence[PreHook], state: CycleState) -> list[PreHook]:
+    """The same hooks, where those that were asked about this pod already answer as they did."""
+    return [(name, partial(_again, state._answers[hook]) if hook in state._answers else hook) for name, hook in hooks]
+
+
+def _again(answer: object, *_: object) -> object:
+    if isinstance(answer, BaseException):
+        raise answer
+    return answer
 
 
 def _is_duration(seconds: object) -> bool:

@@ -51,7 +51,7 @@ _ONLY_IN_GO: Final = {
     "Name": 'set name = "..." in the class',
     "AddPod": "define add_pods(state, pod, changes)",
     "RemovePod": "define remove_pods(state, pod, changes)",
-    "SignPod": "delete it, because nothing is decided in batches",
+    "SignPod": 'name what the hooks read of a pod in the class: equal_by = ("requests",)',
 }
 """Names that are usual for helper methods in the spelling of Python."""
 _LONG: Final = 6  # letters; another letter makes another word of a shorter name: score and store, bind and find

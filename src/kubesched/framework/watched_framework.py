@@ -17,7 +17,7 @@ from kubesched.framework.scores import Scores
 from kubesched.framework.services import Services
 from kubesched.framework.status import HOOK_FAULTS, Code, PluginFault, PostFiltered, Status
 from kubesched.framework.verdicts import FilterResult
-from kubesched.state import ClusterState, Nodes
+from kubesched.state import ClusterState, Nodes, Snapshot
 
 _POINTS: Final = {
     "pre_enqueue": "PreEnqueue",
@@ -98,6 +98,10 @@ class WatchedFramework(Framework):
         finally:
             self._probe.ended(step)
         return scores
+
+    def scores_as_before(self, state: CycleState, snapshot: Snapshot) -> Scores | None:
+        """None: each pod has all steps."""
+        return None
 
     def run_reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status:
         """As Framework."""

@@ -25,6 +25,7 @@ class ImageLocality(Plugin):
     """Score by the images that a node holds."""
 
     depends_on = DependsOn.NODE
+    equal_by = ("images",)
 
     def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
         """0 to 100."""

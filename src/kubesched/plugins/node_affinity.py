@@ -47,6 +47,7 @@ class NodeAffinity(Plugin):
     Args = NodeAffinityArgs
     args: NodeAffinityArgs
     depends_on = DependsOn.NODE
+    equal_by = ("node_choice",)
     reasons = (
         Status.unresolvable("node(s) didn't match scheduler-enforced node affinity"),
         Status.unresolvable("node(s) didn't match Pod's node affinity/selector"),

@@ -18,6 +18,7 @@ class NodeName(Plugin):
     """Hold spec.nodeName against the node's name."""
 
     depends_on = DependsOn.NODE
+    equal_by = ("pod.spec.node_name",)
     reasons = (Status.unresolvable("node(s) didn't match the requested node name"),)
 
     def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Codes:

@@ -43,6 +43,7 @@ class NodePorts(Plugin):
     """Keep pods off nodes where their host ports are taken."""
 
     depends_on = DependsOn.ROW
+    equal_by = ("ports",)
     reasons = (Status.unschedulable("node(s) didn't have free ports for the requested pod ports"),)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:

@@ -68,6 +68,7 @@ class NodeResourcesBalancedAllocation(Plugin):
     Args = NodeResourcesBalancedAllocationArgs
     args: NodeResourcesBalancedAllocationArgs
     depends_on = DependsOn.ROW
+    equal_by = ("requests",)
 
     def pre_score(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
         """Skips where the pod requests none of the resources."""

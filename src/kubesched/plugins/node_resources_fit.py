@@ -184,6 +184,7 @@ class NodeResourcesFit(Plugin):
     Args = NodeResourcesFitArgs
     args: NodeResourcesFitArgs
     depends_on = DependsOn.ROW
+    equal_by = ("requests",)
     reads = ("DeviceClass",)
 
     def __init__(self, args: NodeResourcesFitArgs | None = None) -> None:

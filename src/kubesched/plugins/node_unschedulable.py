@@ -22,6 +22,7 @@ class NodeUnschedulable(Plugin):
     """Keep pods off cordoned nodes."""
 
     depends_on = DependsOn.NODE
+    equal_by = ("tolerations",)
     reasons = (Status.unresolvable("node(s) were unschedulable"),)
 
     def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Codes:

@@ -48,6 +48,7 @@ class TaintToleration(Plugin):
     """Hold the pod's tolerations against the node's taints."""
 
     depends_on = DependsOn.NODE
+    equal_by = ("tolerations",)
     reasons = (Status.unresolvable("node(s) had untolerated taint(s)"),)
 
     # --- filter ---
@@ -107,6 +108,7 @@ class NamingTaintToleration(TaintToleration):
     """The same before v1.34, when the text named the taint."""
 
     name = "TaintToleration"
+    equal_by = TaintToleration.equal_by
 
     def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts:
         """The number of the taint list, from 1 on, where a taint of it keeps the pod away."""

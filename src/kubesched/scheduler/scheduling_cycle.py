@@ -84,6 +84,13 @@ class SchedulingCycle:
         if not snapshot.n_nodes:
             outcome = Outcome(Status.unresolvable(NO_NODES), NO_NODES)
             return replace(decision, outcome=outcome, nominated_node_name=""), state
+        extenders = None if self._extenders is None else self._extenders.of(info)
+        nominated, passed = info.pod.status.nominated_node_name, None
+        may_be_equal = not nominated and not extenders
+        if may_be_equal:
+            scores = framework.scores_as_before(state, snapshot)
+            if scores is not None:
+                return self._as_before(decision, scores, snapshot), state
         search = NodeSearch(framework, state, snapshot.nodes)
         if not search.status.is_success:
             if search.failure is not None:
@@ -91,8 +98,6 @@ class SchedulingCycle:
             return await self._explain(framework, state, search.diagnosis, decision), state
         if search.diagnosis.n_left_out:
             decision = replace(decision, left_out=search.diagnosis.left_out)
-        extenders = None if self._extenders is None else self._extenders.of(info)
-        nominated, passed = info.pod.status.nominated_node_name, None
         if nominated:
             passed = await self._nominated(search, nominated, snapshot.nodes, extenders)
         if passed is not None:
@@ -125,6 +130,8 @@ class SchedulingCycle:
             except PluginFault as fault:
                 outcome = _fault_outcome(fault.status)
                 return replace(decision, outcome=outcome, n_evaluated=n_evaluated, n_feasible=n_passed), state
+            if may_be_equal:
+                framework.note_decided(state, snapshot)
             decision = replace(
                 decision, n_evaluated=n_evaluated, n_feasible=n_passed, chosen=chosen, runners_up=runners_up
             )
@@ -268,11 +275,25 @@ class SchedulingCycle:
         if passed.n == 1:
             return NodeScore(passed.name(0), 0, {}), ()
         scores = framework.run_score(state, state.pod.pod, passed, is_whole=is_whole and passed.is_known)
-        if extended is not None:
-            best = self._best_with(scores, extended)
-        else:
-            places = partial(_places, scores.nodes, snapshot, self.next_start) if is_whole else None
-            best = select_best(scores.varying, self.tie_break, places, self._rng)
+        if extended is None:
+            return self._best(scores, snapshot if is_whole else None)
+        best = self._best_with(scores, extended)
+        return _node_score(scores, best), _runners_up(scores, best)
+
+    def _as_before(self, decision: Decision, scores: Scores, snapshot: Snapshot) -> Decision:
+        """The decision on a pod that is equal to one before. All nodes were looked at."""
+        chosen, runners_up = self._best(scores, snapshot)
+        n_nodes, n_feasible = snapshot.n_nodes, scores.nodes.n
+        return replace(decision, n_evaluated=n_nodes, n_feasible=n_feasible, chosen=chosen, runners_up=runners_up)
+
+    def _best(self, scores: Scores, snapshot: Snapshot | None) -> tuple[NodeScore, RunnersUp]:
+        """The best node, and the next best.
+
+        Args:
+            snapshot: what all nodes were looked at of; None where only some were, in the order of the search.
+        """
+        places = None if snapshot is None else partial(_places, scores.nodes, snapshot, self.next_start)
+        best = select_best(scores.varying, self.tie_break, places, self._rng)
         return _node_score(scores, best), _runners_up(scores, best)
 
     def _best_with(self, scores: Scores, extended: Sequence[ExtenderScores]) -> int:

@@ -312,6 +312,14 @@ class PodBatch:
         return np.array([info.start for info in self.infos], dtype=np.float64)
 
     @classmethod
+    def repeated(cls, info: PodInfo, n: int, axis: ResourceAxis) -> "PodBatch":
+        """A pending pod n times."""
+        batch = cls([info] * n)
+        vector = axis.held_vector(info.requests)
+        batch._held = np.broadcast_to(vector, (n, len(vector)))
+        return batch
+
+    @classmethod
     def joined(cls, batches: Sequence["PodBatch"]) -> "PodBatch":
         """The pods of several batches of one cluster, one after another."""
         slots = [batch._slots for batch in batches if batch._slots is not None]

@@ -1,0 +1,425 @@
+"""What pods get that are equal to one decided before, on a cluster of which only a few rows have changed since.
+
+A plugin says in `equal_by` what its hooks up to Score read of a pod. Pods of one workload are equal in all of that, so
+that these hooks need not be asked again: the verdicts and scores of the pod before are good for the next one, once the
+rows that changed are brought up to date. Plugins that look at other rows too, or do not say what they read, are asked
+about each pod, and what they answer is added.
+
+Rule: kube-scheduler v1.36 knows the notion as a pod's signature (OpportunisticBatching), and takes nodes for equal pods
+from one sorted list. What comes out here is what deciding about each pod alone gives.
+"""
+
+from collections.abc import Callable, Collection, Hashable, Sequence
+from operator import attrgetter
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from kubesched.engine import IntVector
+from kubesched.framework.column_cache import ColumnCache, KeptColumn, PluginRule
+from kubesched.framework.cycle_state import CycleState
+from kubesched.framework.hook_answers import as_verdicts
+from kubesched.framework.hooks import DependsOn
+from kubesched.framework.plugin import Plugin
+from kubesched.framework.profile import Profile
+from kubesched.framework.reads import kinds_read
+from kubesched.framework.rows_ahead import RowsAhead
+from kubesched.framework.scores import Scores, score_rule
+from kubesched.framework.status import HOOK_FAULTS, PluginFault, Status
+from kubesched.state import ClusterState, Nodes, Rows, Snapshot
+
+_MOST: Final = 16  # workloads whose pods come in turn
+_MOST_ROWS: Final = 16  # changed rows; where there are more, the pod is decided as any other
+_SKIP: Final = Status.SKIP
+_SUCCESS: Final = Status.SUCCESS
+_FAULTS: Final = (*HOOK_FAULTS, PluginFault)
+
+PreHook = tuple[str, Callable[..., object]]
+_Kept = tuple[PluginRule, KeptColumn]
+
+
+class EqualPod(msgspec.Struct, eq=False):
+    """What is known of pods that are equal in what plugins read of them; without the plugins that are asked about each.
+
+    Attributes:
+        nodes: all nodes, of which it is true.
+        generation, of_nodes, of_kinds: when it was true: generations of the changes of rows, of nodes, and of the kinds
+            of objects that plugins read.
+        state: what the hooks that are not asked again leave in the state of a cycle.
+        filters: those that took part.
+        row_filters, row_scores: those whose columns change with rows.
+        scores: of the nodes that these filters leave, as far as they do not depend on which these are.
+        of_others: the rules whose scores do: those of the best node become 100.
+        position_of: (rows,) the positions of rows in `scores`; -1 for nodes that do not fit.
+        ahead: the rows with further such pods.
+        uid: of the pod that was decided last.
+    """
+
+    nodes: Nodes
+    generation: int
+    of_nodes: int
+    of_kinds: tuple[int, ...]
+    state: CycleState
+    filters: list[_Kept]
+    row_filters: list[_Kept]
+    row_scores: list[_Kept]
+    scores: Scores
+    of_others: list[PluginRule]
+    position_of: IntVector
+    ahead: RowsAhead
+    uid: str
+
+
+class EqualPods:
+    """The pods of one profile that were decided last, by what plugins read of them.
+
+    Args:
+        pre_filters, filters, pre_scores, scores: what the profile asks.
+    Attributes:
+        is_possible: whether enough is known of the plugins of the profile.
+    """
+
+    def __init__(
+        self,
+        cluster_state: ClusterState,
+        cache: ColumnCache,
+        profile: Profile,
+        pre_filters: Sequence[PreHook],
+        filters: Sequence[PluginRule],
+        pre_scores: Sequence[PreHook],
+        scores: Sequence[PluginRule],
+    ) -> None:
+        signed = [plugin for plugin in profile.plugins if _is_signed(plugin)]
+        names = {plugin.name for plugin in signed}
+        fields = dict.fromkeys(field for plugin in signed for field in plugin.equal_by or ())
+        self._read: Callable[[object], Hashable] = attrgetter(*fields) if fields else type
+        self._kinds = kinds_read(signed)
+        self._objects = cluster_state.objects
+        self._cache = cache
+        self._columns = columns = cluster_state.columns
+        self._row_log, self._node_log = columns.row_log, columns.node_log
+        self._pre_filters, self._asked_pre_filters = _parted(pre_filters, names)
+        self._pre_scores, self._asked_pre_scores = _parted(pre_scores, names)
+        self._all_scores = scores
+        self._filters, self._asked_filters = _parted_rules(filters, names)
+        self._scores, self._asked_scores = _parted_rules(scores, names)
+        self.is_possible = bool(self._scores) and self._is_known(profile)
+        self._kept: dict[Hashable, EqualPod | None] = {}  # None: such a pod was decided once
+        self._key: Hashable = None  # of the pod that was asked about last
+
+    def _is_known(self, profile: Profile) -> bool:
+        may_skip = {name for name, _ in self._asked_pre_filters}
+        may_skip_score = {name for name, _ in self._asked_pre_scores}
+        return (
+            not 0 < profile.percentage_of_nodes_to_score < 100
+            and all(_is_of_columns(rule) or rule.name in may_skip for rule in self._asked_filters)
+            and all(_is_of_columns(rule) or rule.name in may_skip_score for rule in self._asked_scores)
+            and not any(rule.depends_on is DependsOn.ROW and rule.has_normalize for rule in self._scores)
+        )
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    # --- a further pod ---
+
+    def scores(self, state: CycleState, snapshot: Snapshot) -> Scores | None:
+        """The scores of the nodes that fit a pod, if an equal one was decided before.
+
+        Args:
+            state: of the pod's cycle; gets what hooks would leave in it, and what they have answered.
+        Returns: good until the next pod is asked about; None where the pod has to be decided as any other.
+        """
+        self._key = key = self._read(state.pod)
+        equal = self._kept.get(key)
+        if equal is None:
+            return None
+        if (
+            equal.nodes is not snapshot.nodes
+            or equal.of_nodes != self._node_log.generation
+            or self._have_changed(equal)
+        ):
+            self._kept[key] = None
+            return None
+        state._data.update(equal.state._data)
+        state.skip_filter = equal.state.skip_filter.copy()
+        scores = self._further(equal, state)
+        if scores is None:
+            _withdraw(state, equal.state)
+        equal.uid = state.pod.pod.metadata.uid
+        return scores
+
+    def _further(self, equal: EqualPod, state: CycleState) -> Scores | None:
+        if not _ask(self._asked_pre_filters, state, equal.nodes, state.skip_filter):
+            return None
+        if equal.generation != self._row_log.generation and not self._update(equal, state):
+            self._kept[self._key] = None
+            return None
+        try:
+            return self._completed(equal, state)
+        except _FAULTS:
+            return None
+
+    def _have_changed(self, equal: EqualPod) -> bool:
+        """Whether objects have changed that plugins may have read."""
+        return bool(self._kinds) and equal.of_kinds != self._generations()
+
+    def _generations(self) -> tuple[int, ...]:
+        return tuple(map(self._objects.generation, self._kinds))
+
+    # --- what is asked about each pod ---
+
+    def _completed(self, equal: EqualPod, state: CycleState) -> Scores | None:
+        """The scores, with the plugins that are asked each time."""
+        nodes, pod, of_equal = equal.scores.nodes, state.pod.pod, equal.scores
+        positions = self._left_by_asked(equal, state)
+        if positions is not None:
+            if len(positions) < 2:
+                return None
+            nodes = nodes.select(positions)
+        skip = state.skip_score = equal.state.skip_score.copy()
+        if not _ask(self._asked_pre_scores, state, nodes, skip):
+            return None
+        by_plugin = of_equal.by_plugin.copy()
+        varying, shared = of_equal.varying, of_equal.shared
+        if positions is not None:
+            varying = varying[positions]
+            by_plugin = {name: one if isinstance(one, int) else one[positions] for name, one in by_plugin.items()}
+        for rule in (*equal.of_others, *self._asked_scores):
+            if rule.name in skip:
+                del by_plugin[rule.name]
+                continue
+            if not _is_of_columns(rule):
+                return None
+            score = score_rule(rule, self._cache, state, pod, nodes, is_whole=True)
+            if rule.weight != 1:
+                score = score * rule.weight
+            by_plugin[rule.name] = score
+            if isinstance(score, int):
+                shared += score
+            else:
+                varying = varying + score
+        return Scores(nodes, by_plugin, varying, shared)
+
+    def _left_by_asked(self, equal: EqualPod, state: CycleState) -> Rows | None:
+        """The positions in `equal.scores` that the filters leave that are asked each time; None for all.
+
+        Raises:
+            PluginFault: the pod has to be decided as any other.
+        """
+        fits, nodes, pod = None, equal.nodes, state.pod.pod
+        for rule in self._asked_filters:
+            if rule.name in state.skip_filter:
+                continue
+            if not _is_of_columns(rule):
+                raise PluginFault(_SKIP)
+            if rule.is_kept:
+                column = self._cache.verdicts(rule, state, pod)
+                may_fail, values = column.may_fail, nodes.take(column.values)
+            else:
+                verdicts = as_verdicts(rule.plugin, rule.plugin.filter_nodes(state, pod, nodes), nodes.n)
+                may_fail, values = verdicts.may_fail or not verdicts.have_meaning(), verdicts.values
+            if may_fail:
+                raise PluginFault(_SKIP)
+            if values.any():
+                fits = values == 0 if fits is None else fits & (values == 0)
+        if fits is None:
+            return None
+        if equal.scores.nodes is not nodes:
+            fits = fits[equal.position_of.take(nodes.all_rows) >= 0]
+        return np.flatnonzero(fits)
+
+    # --- bringing up to date ---
+
+    def _update(self, equal: EqualPod, state: CycleState) -> bool:
+        """Bring what is known up to date; false where that is not done here: more nodes fit, or a rule failed."""
+        rows = self._row_log.since(equal.generation)
+        if rows is None or len(rows) > _MOST_ROWS:
+            return False
+        try:
+            if not self._took_ahead(equal, rows):
+                update, pod = self._cache.update, state.pod.pod
+                for rule, column in (*equal.row_filters, *equal.row_scores):
+                    if not update(column, rule, state, pod):
+                        return False
+        except HOOK_FAULTS:
+            return False
+        return self._take_in(equal, rows)
+
+    def _took_ahead(self, equal: EqualPod, rows: Sequence[int]) -> bool:
+        """Whether nothing has changed but that the pod before is on its node, which was looked at in advance."""
+        row, before, now = rows[0], equal.generation, self._row_log.generation
+        columns = [column for _, column in (*equal.row_filters, *equal.row_scores)]
+        pods = self._columns.pods[row]
+        is_own = now == before + 1 and bool(pods) and pods[-1].pod.metadata.uid == equal.uid
+        if not is_own or any(column.generation != before for column in columns):
+            equal.ahead.changed(rows)
+            return False
+        if not equal.ahead.take(row, columns):
+            return False
+        for column in columns:
+            column.generation = now
+        return True
+
+    def _take_in(self, equal: EqualPod, rows: Sequence[int]) -> bool:
+        """Let the scores be those of the columns in some rows."""
+        if any(column.may_fail for _, column in equal.row_filters):
+            return False
+        if not all(column.in_range for _, column in equal.row_scores):
+            return False
+        for row in rows:
+            position = equal.position_of.item(row)
+            filters = equal.row_filters if position >= 0 else equal.filters
+            fits = all(column.values.item(row) == 0 for _, column in filters)
+            if position < 0:
+                if fits:
+                    return False
+            elif fits:
+                _set_scores(equal, row, position)
+            elif not _take_out(equal, position):
+                return False
+        equal.generation = self._row_log.generation
+        return True
+
+    # --- the pod before ---
+
+    def keep(self, state: CycleState, snapshot: Snapshot) -> None:
+        """Note that the pod that was asked about last was decided as any other, for pods that are equal to it.
+
+        Args:
+            state: of its cycle.
+        """
+        key = self._key
+        if key not in self._kept:  # the first one: there may be no other
+            if len(self._kept) >= _MOST:
+                del self._kept[next(iter(self._kept))]
+            self._kept[key] = None
+        elif self._kept[key] is None:
+            self._kept[key] = self._found(state, snapshot)
+
+    def _found(self, of_pod: CycleState, snapshot: Snapshot) -> EqualPod | None:
+        cache, pod, nodes = self._cache, of_pod.pod.pod, snapshot.nodes
+        state = CycleState(of_pod.pod)
+        if not _ask(self._pre_filters, state, nodes, state.skip_filter):
+            return None
+        filters = [
+            (rule, cache.verdicts(rule, state, pod)) for rule in self._filters if rule.name not in state.skip_filter
+        ]
+        if any(column.may_fail for _, column in filters):
+            return None
+        fits = np.ones(nodes.n, dtype=np.bool_)
+        for _, column in filters:
+            fits &= nodes.take(column.values) == 0
+        feasible = nodes if fits.all() else nodes.select(np.flatnonzero(fits))
+        if feasible.n < 2 or not _ask(self._pre_scores, state, feasible, state.skip_score):
+            return None
+        rules = [rule for rule in self._scores if rule.name not in state.skip_score]
+        row_filters = [kept for kept in filters if kept[0].depends_on is DependsOn.ROW]
+        row_scores = [(rule, cache.scores(rule, state, pod)) for rule in rules if rule.depends_on is DependsOn.ROW]
+        position_of = np.full(snapshot.columns.capacity, -1, dtype=np.int64)
+        position_of[feasible.all_rows] = np.arange(feasible.n)
+        return EqualPod(
+            nodes,
+            self._row_log.generation,
+            self._node_log.generation,
+            self._generations(),
+            state,
+            filters,
+            row_filters,
+            row_scores,
+            *self._scores_of(rules, state, feasible),
+            position_of,
+            RowsAhead([rule for rule, _ in (*row_filters, *row_scores)], state, nodes),
+            pod.metadata.uid,
+        )
+
+    def _scores_of(
+        self, rules: Collection[PluginRule], state: CycleState, feasible: Nodes
+    ) -> tuple[Scores, list[PluginRule]]:
+        """The scores that do not depend on which nodes fit, with a place for the others, and the rules of these."""
+        scores, of_others = Scores(feasible, {}, np.zeros(feasible.n, dtype=np.int64), 0), []
+        for rule in self._all_scores:
+            if rule in rules:
+                score = rule.weight * score_rule(rule, self._cache, state, state.pod.pod, feasible, is_whole=True)
+                if isinstance(score, int):
+                    scores.by_plugin[rule.name] = score
+                    scores.shared += score
+                elif rule.has_normalize:
+                    scores.by_plugin[rule.name] = 0
+                    of_others.append(rule)
+                else:
+                    scores.by_plugin[rule.name] = score  # never a view of the column
+                    scores.varying += score
+            elif rule in self._asked_scores:
+                scores.by_plugin[rule.name] = 0
+        return scores, of_others
+
+
+def _is_signed(plugin: Plugin) -> bool:
+    return plugin.equal_by is not None and plugin.depends_on in (DependsOn.NODE, DependsOn.ROW)
+
+
+def _is_of_columns(rule: PluginRule) -> bool:
+    """Whether a rule is asked about all rows at once, whatever others say about them."""
+    return not rule.is_lifted and rule.depends_on is not DependsOn.ANYTHING
+
+
+def _parted(hooks: Sequence[PreHook], signed: Collection[str]) -> tuple[list[PreHook], list[PreHook]]:
+    """The hooks that equal pods share, and those that are asked about each."""
+    return [hook for hook in hooks if hook[0] in signed], [hook for hook in hooks if hook[0] not in signed]
+
+
+def _parted_rules(rules: Sequence[PluginRule], signed: Collection[str]) -> tuple[list[PluginRule], list[PluginRule]]:
+    is_shared = [rule.is_kept and rule.name in signed for rule in rules]
+    return (
+        [rule for rule, shared in zip(rules, is_shared, strict=True) if shared],
+        [rule for rule, shared in zip(rules, is_shared, strict=True) if not shared],
+    )
+
+
+def _ask(hooks: Sequence[PreHook], state: CycleState, nodes: Nodes, skip: set[str]) -> bool:
+    """Whether PreFilter or PreScore hooks let the pod go on, with all nodes; those that skip are noted."""
+    pod = state.pod.pod
+    for name, hook in hooks:
+        try:
+            answer = hook(state, pod, nodes)
+        except HOOK_FAULTS as error:
+            answer = error
+        state._answers[hook] = answer
+        if answer is _SKIP:
+            skip.add(name)
+        elif answer is not _SUCCESS:
+            return False
+    return True
+
+
+def _withdraw(state: CycleState, shared: CycleState) -> None:
+    """Leave in a state what hooks wrote that were asked about its pod, and nothing else."""
+    for kind, data in shared._data.items():
+        if state._data.get(kind) is data:
+            del state._data[kind]
+    state.skip_filter, state.skip_score = set(), set()
+
+
+def _set_scores(equal: EqualPod, row: int, position: int) -> None:
+    scores = equal.scores
+    for rule, column in equal.row_scores:
+        known = scores.by_plugin[rule.name]
+        assert not isinstance(known, int)
+        score = rule.weight * column.values.item(row)
+        scores.varying[position] += score - known.item(position)
+        known[position] = score
+
+
+def _take_out(equal: EqualPod, position: int) -> bool:
+    """Take out a node that the pod does not fit any more; false where one would be left, which gets no score."""
+    scores = equal.scores
+    if scores.nodes.n <= 2:
+        return False
+    left = np.delete(np.arange(scores.nodes.n), position)
+    equal.position_of[scores.nodes.row(position)] = -1
+    nodes = scores.nodes.select(left)
+    equal.position_of[nodes.all_rows] = np.arange(nodes.n)
+    by_plugin = {name: one if isinstance(one, int) else one[left] for name, one in scores.by_plugin.items()}
+    equal.scores = Scores(nodes, by_plugin, scores.varying[left], scores.shared)
+    return True

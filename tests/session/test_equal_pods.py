@@ -1,0 +1,164 @@
+"""Pods of one workload in a run: what happens between two of them counts, and no plugin is asked twice about one."""
+
+from collections.abc import Callable, Hashable
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from kubesched.api import EventType, KubeObject, Pod, WatchEvent, kind_of
+from kubesched.engine import IntVector
+from kubesched.framework import CycleState, Decision, DependsOn, Plugin, Status
+from kubesched.plugins import IN_TREE_PLUGINS
+from kubesched.session import Session
+from kubesched.state import NodeInfo, Nodes
+from kubesched.testing import make_node, make_pod
+
+N_PODS, MIDDLE = 24, 12
+ROOM = {"cpu": "4", "memory": "16Gi", "pods": "8"}
+
+
+def node(name: str, **more: object) -> KubeObject:
+    return make_node(name, allocatable=ROOM, **{"labels": {"disk": "ssd"}, **more})
+
+
+def pod(number: int) -> Pod:
+    return make_pod(f"web-{number:02}", requests={"cpu": "500m"}, node_selector={"disk": "ssd"})
+
+
+CLUSTER = [*(node(f"n{i}") for i in range(5)), make_pod("running", node="n1", requests={"cpu": "1"})]
+
+
+def apply(session: Session, obj: KubeObject, type_: EventType = EventType.MODIFIED) -> None:
+    session.scheduler.handle_event(WatchEvent(type_, kind_of(obj), obj))
+
+
+def decided(
+    between: Callable[[Session], None], *plugins: Plugin | type[Plugin], is_shared: bool = True
+) -> list[Decision]:
+    """The decisions on a workload, where something happens after the middle one."""
+    decisions: list[Decision] = []
+
+    def note(decision: Decision) -> None:
+        decisions.append(decision)
+        if len(decisions) == MIDDLE:
+            between(session)
+
+    with Session([*CLUSTER, *map(pod, range(N_PODS))], plugins=plugins) as session:
+        for framework in session.frameworks.values():
+            framework._equal_pods.is_possible &= is_shared
+        session.decisions = note
+        session.schedule()
+    return decisions
+
+
+ALONE = {
+    "affinity": {
+        "podAntiAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": [
+                {"topologyKey": "kubernetes.io/hostname", "labelSelector": {}}
+            ]
+        }
+    }
+}
+BETWEEN: dict[str, Callable[[Session], None]] = {
+    "nothing": lambda session: None,
+    "a node is cordoned": lambda session: apply(session, node("n0", unschedulable=True)),
+    "a node loses its label": lambda session: apply(session, node("n2", labels={})),
+    "a node grows": lambda session: apply(session, make_node("n3", allocatable={"cpu": "40"}, labels={"disk": "ssd"})),
+    "a node comes": lambda session: apply(session, node("new"), EventType.ADDED),
+    "a node goes": lambda session: apply(session, node("n4"), EventType.DELETED),
+    "a pod comes": lambda session: apply(session, make_pod("other", node="n0", requests={"cpu": "3"}), EventType.ADDED),
+    "a pod goes": lambda session: apply(session, CLUSTER[-1], EventType.DELETED),
+    "two pods come": lambda session: (
+        [apply(session, make_pod(name, node="n2", requests={"cpu": "1"}), EventType.ADDED) for name in "ab"] and None
+    ),
+    "a pod keeps others away": lambda session: apply(
+        session,
+        make_pod(
+            "lonely",
+            node="n3",
+            spec={
+                "affinity": {
+                    "podAntiAffinity": {
+                        "requiredDuringSchedulingIgnoredDuringExecution": [
+                            {"topologyKey": "kubernetes.io/hostname", "labelSelector": {}}
+                        ]
+                    }
+                }
+            },
+        ),
+        EventType.ADDED,
+    ),
+    "a taint that is not liked": lambda session: apply(session, node("n1", taints=["slow=true:PreferNoSchedule"])),
+}
+
+
+@pytest.mark.parametrize("between", BETWEEN.values(), ids=BETWEEN)
+def test_the_next_pod_sees_what_happened(between: Callable[[Session], None]) -> None:
+    expected = decided(between, is_shared=False)
+    assert decided(between) == expected
+    assert len(expected) >= N_PODS
+    assert any(one.node_name for one in expected[MIDDLE:])
+
+
+class Fuller(Plugin):
+    """Says what it reads, and counts how often it is asked."""
+
+    depends_on = DependsOn.ROW
+    equal_by = ("requests",)
+    asked: ClassVar[list[str]] = []
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
+        self.asked.append(pod.name)
+        return Status.SUCCESS
+
+    def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
+        return np.minimum(10 * nodes.n_pods, 100)
+
+    def score_part(self, state: CycleState, pod: Pod) -> Hashable:
+        return None
+
+
+class Picky(Plugin):
+    """Does not say what it reads: it takes part for one pod only."""
+
+    asked: ClassVar[list[str]] = []
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
+        self.asked.append(pod.name)
+        if pod.name == "web-20":
+            raise RuntimeError("I do not like it")
+        return Status.SUCCESS if pod.name == "web-15" else Status.SKIP
+
+    def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status:
+        return Status.unschedulable("not for this one")
+
+
+def decided_twice(plugin: type[Fuller | Picky]) -> tuple[list[Decision], list[str]]:
+    """The decisions, which are the same with and without what equal pods share; and about which pods it was asked."""
+    alone = decided(BETWEEN["nothing"], plugin, is_shared=False)
+    plugin.asked.clear()
+    decisions = decided(BETWEEN["nothing"], plugin)
+    assert decisions == alone
+    return decisions, plugin.asked
+
+
+def test_a_plugin_that_says_what_it_reads_is_asked_about_a_few_of_the_pods() -> None:
+    _, asked = decided_twice(Fuller)
+    assert 0 < len(asked) < 5
+
+
+def test_a_plugin_that_does_not_is_asked_once_about_each() -> None:
+    decisions, asked = decided_twice(Picky)
+    assert asked == [one.pod.name for one in decisions]
+    faults = {one.pod.name: one.outcome.message for one in decisions if not one.outcome.status.is_success}
+    assert "not for this one" in faults["web-15"]
+    assert "I do not like it" in faults["web-20"]
+
+
+def test_what_a_plugin_reads_is_not_what_a_subclass_reads() -> None:
+    in_tree = IN_TREE_PLUGINS["NodeResourcesFit"]
+    further = type("Further", (in_tree,), {"name": "Further", "pre_filter": in_tree.pre_filter})
+    renamed = type("Renamed", (in_tree,), {"name": "Renamed"})
+    assert (further.equal_by, renamed.equal_by) == (None, ("requests",))
