@@ -5,6 +5,7 @@ import pytest
 from kubesched.api import HorizontalPodAutoscaler, LimitRange, Pod, ResourceQuota, RuntimeClass, Service
 from kubesched.explanation import explain
 from kubesched.planning import asked_of, fit
+from kubesched.release import Release
 from kubesched.snapshot import load_snapshot
 from tests.admission.test_admission import expanded
 from tests.snapshot.builders import listed, node, other, pod, stream, workload
@@ -98,6 +99,6 @@ def test_explain_reads_the_manifest_too(tmp_path):
 
     path = tmp_path / "web.yaml"
     path.write_bytes(stream(web({**ONE_CPU, "runtimeClassName": "kata"}), runtime_class("9")).read())
-    found, cluster, _ = new_pod(str(path), there(NODE, runtime_class("1")))
+    found, cluster, _ = new_pod(str(path), there(NODE, runtime_class("1")), Release())
     assert [one.overhead.pod_fixed for one in cluster if isinstance(one, RuntimeClass)] == [{"cpu": "9"}]
     assert explain(cluster, found).message.startswith("0/1 nodes are available: 1 Insufficient cpu")

@@ -57,6 +57,7 @@ from kubesched.controllers import (
 )
 from kubesched.documents import RawJson, decode_forgiving
 from kubesched.errors import ObjectError
+from kubesched.release import DEFAULT_RELEASE, Release
 
 Document = dict[str, Any]
 
@@ -78,6 +79,7 @@ class Admission:
         places: the source of each of them; `str()` is shown.
         kinds: what may be in a manifest; every kind is accepted by default.
         are_awake: whether workloads that are suspended or have 0 replicas get pods, as if they were resumed.
+        release: the version of the API server.
     Attributes:
         objects: what they come to: pods, each after its claims, replica sets and stateful sets before their pods.
         notes: what the user should know, one sentence each.
@@ -100,7 +102,9 @@ class Admission:
         kinds: Collection[str] = (),
         *,
         are_awake: bool = False,
+        release: Release = DEFAULT_RELEASE,
     ) -> None:
+        self._release = release
         self.objects: list[KubeObject] = []
         self.notes: list[str] = []
         self.without_pods: list[WithoutPods] = []
@@ -193,7 +197,7 @@ class Admission:
         decoded = decode_object(kind, raw)
         document = decoded.document
         if kind in FIELDS:  # of a custom resource, only the fields that are read are known
-            check_fields(kind, document)
+            check_fields(kind, document, self._release)
         document |= {"apiVersion": KINDS[kind].api_version, "kind": KINDS[kind].name}
         document["metadata"]["namespace"] = decoded.namespace
         key = key_of(decoded)
@@ -241,7 +245,7 @@ class Admission:
 
     def _admit_pod(self, raw: RawJson, place: object) -> None:
         manifest, raw = decode_forgiving(_decode_pod, raw)
-        check_fields("Pod", msgspec.json.decode(raw))
+        check_fields("Pod", msgspec.json.decode(raw), self._release)
         check_pod_spec(manifest.spec, "spec")
         document = self._identified("Pod", raw)
         self._add_pod({key: document[key] for key in ("apiVersion", "kind", "metadata", "spec")}, place)
@@ -249,7 +253,7 @@ class Admission:
     def _admit_cron_job(self, raw: RawJson, place: object) -> None:
         """Admit the job of one run."""
         manifest, raw = decode_forgiving(_decode_cron_job, raw)
-        check_fields("CronJob", msgspec.json.decode(raw))
+        check_fields("CronJob", msgspec.json.decode(raw), self._release)
         document = self._identified("CronJob", raw)
         name, namespace = document["metadata"]["name"], document["metadata"]["namespace"]
         if manifest.spec.suspend and not self._are_awake:
@@ -287,7 +291,7 @@ class Admission:
         else:
             manifest, raw = decode_forgiving(_decode_workload, raw)
             spec = manifest.spec
-        check_fields(kind, msgspec.json.decode(raw))
+        check_fields(kind, msgspec.json.decode(raw), self._release)
         check_workload(kind, spec)
         workload = WrittenWorkload(kind, self._identified(kind, raw), spec)
         workload = self._autoscaled(awake(workload) if self._are_awake else workload, place)

@@ -3,38 +3,50 @@
 An unknown field is a mistake that nothing else shows: `request:` instead of `requests:` makes a pod without requests.
 """
 
+import math
 from typing import Any, Final
 
-from kubesched.admission.known_fields import FIELDS
+from kubesched.admission.known_fields import FIELDS, VERSIONS
 from kubesched.config import did_you_mean
 from kubesched.errors import ObjectError
+from kubesched.release import Release
 
 _MAX_NAMED: Final = 8
+_ALL: Final = (0, math.inf)
 
 
-def check_fields(kind: str, document: dict[str, Any]) -> None:
+def check_fields(kind: str, document: dict[str, Any], release: Release) -> None:
     """Check the names of all fields of an object that has the right types where it is read.
 
     Args:
         kind: a type in FIELDS.
+        release: the version of the API server.
     Raises:
-        ObjectError: the first unknown field, with the known one that is nearest.
+        ObjectError: the first field that the version does not have: since when there is such a field, or the known
+            one that is nearest.
     """
-    _check(kind, document, "")
+    _check(kind, document, "", release)
 
 
-def _check(name: str, value: Any, path: str) -> None:
+def _check(name: str, value: Any, path: str, release: Release) -> None:
     if isinstance(value, list):
         for i, one in enumerate(value):
-            _check(name, one, f"{path}[{i}]")
+            _check(name, one, f"{path}[{i}]", release)
     elif isinstance(value, dict):
         known = FIELDS[name]
         for field, content in value.items():
             where = f"{path}.{field}" if path else field
             if field not in known:
                 raise ObjectError(f"{where}: unknown field{_advice(field, known)}")
+            first, last = VERSIONS.get((name, field), _ALL)
+            if not first <= release.minor <= last:
+                since = f"since v1.{first}" if release.before(first) else f"until v1.{last}"
+                raise ObjectError(
+                    f"{where}: unknown field in v1.{release.minor}; Kubernetes has it {since}; --kubernetes-version "
+                    "names another version"
+                )
             if known[field]:
-                _check(known[field], content, where)
+                _check(known[field], content, where, release)
 
 
 def _advice(field: str, known: dict[str, str]) -> str:

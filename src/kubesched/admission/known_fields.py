@@ -1,10 +1,13 @@
-"""The fields of new objects, as kube-apiserver v1.36.3 publishes them in its OpenAPI document.
+"""The fields of new objects: those that kube-apiserver v1.36.3 publishes in its OpenAPI document, and those that only
+others of v1.33 to v1.37 have.
 
 Each line has a type and its fields, in the order of the alphabet; `field:Type` is a field with an object or a list of
-objects. What only a server sets (status and managedFields) is not looked into, but for the status of a Node, which
-people write for a node that they plan.
+objects. `field@34` is there since v1.34, `field@35-35` in v1.35 alone; the others in all of these versions. What only a
+server sets (status and managedFields) is not looked into, but for the status of a Node, which people write for a node
+that they plan.
 """
 
+from collections.abc import Iterator
 from typing import Final
 
 _TEXT: Final = """
@@ -17,7 +20,7 @@ AzureFileVolumeSource = readOnly secretName shareName
 CELDeviceSelector = expression
 CSIDriver = apiVersion kind metadata:ObjectMeta spec:CSIDriverSpec
 CSIDriverSpec = attachRequired fsGroupPolicy nodeAllocatableUpdatePeriodSeconds podInfoOnMount
-    preventPodSchedulingIfMissing requiresRepublish seLinuxMount serviceAccountTokenInSecrets storageCapacity
+    preventPodSchedulingIfMissing@36 requiresRepublish seLinuxMount serviceAccountTokenInSecrets@35 storageCapacity
     tokenRequests:TokenRequest volumeLifecycleModes
 CSINode = apiVersion kind metadata:ObjectMeta spec:CSINodeSpec
 CSINodeDriver = allocatable:VolumeNodeResources name nodeID topologyKeys
@@ -35,15 +38,15 @@ CephFSVolumeSource = monitors path readOnly secretFile secretRef:LocalObjectRefe
 CinderPersistentVolumeSource = fsType readOnly secretRef:SecretReference volumeID
 CinderVolumeSource = fsType readOnly secretRef:LocalObjectReference volumeID
 ClientIPConfig = timeoutSeconds
-ClusterTrustBundleProjection = labelSelector:LabelSelector name optional path signerName
+ClusterTrustBundleProjection = labelSelector:LabelSelector name optional path signerName user@37
 ConfigMapEnvSource = name optional
 ConfigMapKeySelector = key name optional
 ConfigMapNodeConfigSource = kubeletConfigKey name namespace resourceVersion uid
 ConfigMapProjection = items:KeyToPath name optional
-ConfigMapVolumeSource = defaultMode items:KeyToPath name optional
+ConfigMapVolumeSource = defaultMode defaultUser@37 items:KeyToPath name optional
 Container = args command env:EnvVar envFrom:EnvFromSource image imagePullPolicy lifecycle:Lifecycle
     livenessProbe:Probe name ports:ContainerPort readinessProbe:Probe resizePolicy:ContainerResizePolicy
-    resources:ResourceRequirements restartPolicy restartPolicyRules:ContainerRestartRule
+    resources:ResourceRequirements restartPolicy restartPolicyRules@34:ContainerRestartRule
     securityContext:SecurityContext startupProbe:Probe stdin stdinOnce terminationMessagePath terminationMessagePolicy
     tty volumeDevices:VolumeDevice volumeMounts:VolumeMount workingDir
 ContainerClaim = name request
@@ -64,36 +67,38 @@ Deployment = apiVersion kind metadata:ObjectMeta spec:DeploymentSpec status
 DeploymentSpec = minReadySeconds paused progressDeadlineSeconds replicas revisionHistoryLimit selector:LabelSelector
     strategy:DeploymentStrategy template:PodTemplateSpec
 DeploymentStrategy = rollingUpdate:RollingUpdateDeployment type
-Device = allNodes allowMultipleAllocations attributes bindingConditions bindingFailureConditions bindsToNode capacity
-    consumesCounters:DeviceCounterConsumption name nodeAllocatableResourceMappings nodeName nodeSelector:NodeSelector
-    taints:Taint
+Device = allNodes allowMultipleAllocations@34 attributes bindingConditions@34 bindingFailureConditions@34
+    bindsToNode@34 capacity consumesCounters:DeviceCounterConsumption name nodeAllocatableResourceMappings@36-36
+    nodeAllocatableResources@37 nodeName nodeSelector:NodeSelector taints:Taint
 DeviceClaim = config:DeviceClaimConfiguration constraints:DeviceConstraint requests:DeviceRequest
 DeviceClaimConfiguration = opaque:OpaqueDeviceConfiguration requests
 DeviceClass = apiVersion kind metadata:ObjectMeta spec:DeviceClassSpec
 DeviceClassConfiguration = opaque:OpaqueDeviceConfiguration
-DeviceClassSpec = config:DeviceClassConfiguration extendedResourceName selectors:DeviceSelector
-DeviceConstraint = distinctAttribute matchAttribute requests
-DeviceCounterConsumption = counterSet counters
+DeviceClassSpec = config:DeviceClassConfiguration extendedResourceName@34 selectors:DeviceSelector
+DeviceConstraint = distinctAttribute@34 matchAttribute requests
+DeviceCounterConsumption = compatibilityGroups@37 counterSet counters
+DeviceDerivedAttribute = expression name
 DeviceRequest = exactly:ExactDeviceRequest firstAvailable:DeviceSubRequest name
 DeviceSelector = cel:CELDeviceSelector
-DeviceSubRequest = allocationMode capacity:CapacityRequirements count deviceClassName name selectors:DeviceSelector
-    tolerations:Toleration
+DeviceSubRequest = allocationMode capacity@34:CapacityRequirements count derivedAttributes@37:DeviceDerivedAttribute
+    deviceClassName name selectors:DeviceSelector tolerations:Toleration
 DownwardAPIProjection = items:DownwardAPIVolumeFile
-DownwardAPIVolumeFile = fieldRef:ObjectFieldSelector mode path resourceFieldRef:ResourceFieldSelector
-DownwardAPIVolumeSource = defaultMode items:DownwardAPIVolumeFile
-EmptyDirVolumeSource = medium sizeLimit
+DownwardAPIVolumeFile = fieldRef:ObjectFieldSelector mode path resourceFieldRef:ResourceFieldSelector user@37
+DownwardAPIVolumeSource = defaultMode defaultUser@37 items:DownwardAPIVolumeFile
+EmptyDirVolumeSource = medium mode@37 sizeLimit
 EnvFromSource = configMapRef:ConfigMapEnvSource prefix secretRef:SecretEnvSource
 EnvVar = name value valueFrom:EnvVarSource
-EnvVarSource = configMapKeyRef:ConfigMapKeySelector fieldRef:ObjectFieldSelector fileKeyRef:FileKeySelector
+EnvVarSource = configMapKeyRef:ConfigMapKeySelector fieldRef:ObjectFieldSelector fileKeyRef@34:FileKeySelector
     resourceFieldRef:ResourceFieldSelector secretKeyRef:SecretKeySelector
 EphemeralContainer = args command env:EnvVar envFrom:EnvFromSource image imagePullPolicy lifecycle:Lifecycle
     livenessProbe:Probe name ports:ContainerPort readinessProbe:Probe resizePolicy:ContainerResizePolicy
-    resources:ResourceRequirements restartPolicy restartPolicyRules:ContainerRestartRule
+    resources:ResourceRequirements restartPolicy restartPolicyRules@34:ContainerRestartRule
     securityContext:SecurityContext startupProbe:Probe stdin stdinOnce targetContainerName terminationMessagePath
     terminationMessagePolicy tty volumeDevices:VolumeDevice volumeMounts:VolumeMount workingDir
 EphemeralVolumeSource = volumeClaimTemplate:PersistentVolumeClaimTemplate
-ExactDeviceRequest = adminAccess allocationMode capacity:CapacityRequirements count deviceClassName
-    selectors:DeviceSelector tolerations:Toleration
+EvictionResponder = name priority
+ExactDeviceRequest = adminAccess allocationMode capacity@34:CapacityRequirements count
+    derivedAttributes@37:DeviceDerivedAttribute deviceClassName selectors:DeviceSelector tolerations:Toleration
 ExecAction = command
 FCVolumeSource = fsType lun readOnly targetWWNs wwids
 FileKeySelector = key optional path volumeName
@@ -101,11 +106,11 @@ FlexPersistentVolumeSource = driver fsType options readOnly secretRef:SecretRefe
 FlexVolumeSource = driver fsType options readOnly secretRef:LocalObjectReference
 FlockerVolumeSource = datasetName datasetUUID
 GCEPersistentDiskVolumeSource = fsType partition pdName readOnly
-GRPCAction = port service
+GRPCAction = mode@37 port service
 GitRepoVolumeSource = directory repository revision
 GlusterfsPersistentVolumeSource = endpoints endpointsNamespace path readOnly
 GlusterfsVolumeSource = endpoints path readOnly
-HTTPGetAction = host httpHeaders:HTTPHeader path port scheme
+HTTPGetAction = host httpHeaders:HTTPHeader path port protocol@37 scheme
 HTTPHeader = name value
 HorizontalPodAutoscaler = apiVersion kind metadata:ObjectMeta spec:HorizontalPodAutoscalerSpec status
 HorizontalPodAutoscalerSpec = behavior maxReplicas metrics minReplicas scaleTargetRef:CrossVersionObjectReference
@@ -119,10 +124,10 @@ ISCSIVolumeSource = chapAuthDiscovery chapAuthSession fsType initiatorName iqn i
 ImageVolumeSource = pullPolicy reference
 Job = apiVersion kind metadata:ObjectMeta spec:JobSpec status
 JobSpec = activeDeadlineSeconds backoffLimit backoffLimitPerIndex completionMode completions managedBy manualSelector
-    maxFailedIndexes parallelism podFailurePolicy:PodFailurePolicy podReplacementPolicy selector:LabelSelector
-    successPolicy:SuccessPolicy suspend template:PodTemplateSpec ttlSecondsAfterFinished
+    maxFailedIndexes parallelism podFailurePolicy:PodFailurePolicy podReplacementPolicy scheduling@37
+    selector:LabelSelector successPolicy:SuccessPolicy suspend template:PodTemplateSpec ttlSecondsAfterFinished
 JobTemplateSpec = metadata:ObjectMeta spec:JobSpec
-KeyToPath = key mode path
+KeyToPath = key mode path user@37
 LabelSelector = matchExpressions:LabelSelectorRequirement matchLabels
 LabelSelectorRequirement = key operator values
 Lifecycle = postStart:LifecycleHandler preStop:LifecycleHandler stopSignal
@@ -139,12 +144,14 @@ Node = apiVersion kind metadata:ObjectMeta spec:NodeSpec status:NodeStatus
 NodeAffinity = preferredDuringSchedulingIgnoredDuringExecution:PreferredSchedulingTerm
     requiredDuringSchedulingIgnoredDuringExecution:NodeSelector
 NodeConfigSource = configMap:ConfigMapNodeConfigSource
+NodePodPreemptionPolicy = disableResizePreemption
 NodeSelector = nodeSelectorTerms:NodeSelectorTerm
 NodeSelectorRequirement = key operator values
 NodeSelectorTerm = matchExpressions:NodeSelectorRequirement matchFields:NodeSelectorRequirement
-NodeSpec = configSource:NodeConfigSource externalID podCIDR podCIDRs providerID taints:Taint unschedulable
-NodeStatus = addresses allocatable capacity conditions config daemonEndpoints declaredFeatures features images nodeInfo
-    phase runtimeHandlers volumesAttached volumesInUse
+NodeSpec = configSource:NodeConfigSource externalID podCIDR podCIDRs podPreemptionPolicy@37:NodePodPreemptionPolicy
+    providerID taints:Taint unschedulable
+NodeStatus = addresses allocatable capacity conditions config daemonEndpoints declaredFeatures@35 features images
+    nodeInfo phase runtimeHandlers volumesAttached volumesInUse
 ObjectFieldSelector = apiVersion fieldPath
 ObjectMeta = annotations creationTimestamp deletionGracePeriodSeconds deletionTimestamp finalizers generateName
     generation labels managedFields name namespace ownerReferences:OwnerReference resourceVersion selfLink uid
@@ -179,7 +186,7 @@ PodAffinityTerm = labelSelector:LabelSelector matchLabelKeys mismatchLabelKeys n
 PodAntiAffinity = preferredDuringSchedulingIgnoredDuringExecution:WeightedPodAffinityTerm
     requiredDuringSchedulingIgnoredDuringExecution:PodAffinityTerm
 PodCertificateProjection = certificateChainPath credentialBundlePath keyPath keyType maxExpirationSeconds signerName
-    userAnnotations
+    user@37 userAnnotations@35
 PodDNSConfig = nameservers options:PodDNSConfigOption searches
 PodDNSConfigOption = name value
 PodDisruptionBudget = apiVersion kind metadata:ObjectMeta spec:PodDisruptionBudgetSpec status
@@ -198,21 +205,22 @@ PodSecurityContext = appArmorProfile:AppArmorProfile fsGroup fsGroupChangePolicy
     seLinuxChangePolicy seLinuxOptions:SELinuxOptions seccompProfile:SeccompProfile supplementalGroups
     supplementalGroupsPolicy sysctls:Sysctl windowsOptions:WindowsSecurityContextOptions
 PodSpec = activeDeadlineSeconds affinity:Affinity automountServiceAccountToken containers:Container
-    dnsConfig:PodDNSConfig dnsPolicy enableServiceLinks ephemeralContainers:EphemeralContainer hostAliases:HostAlias
-    hostIPC hostNetwork hostPID hostUsers hostname hostnameOverride imagePullSecrets:LocalObjectReference
-    initContainers:Container nodeName nodeSelector os:PodOS overhead preemptionPolicy priority priorityClassName
-    readinessGates:PodReadinessGate resourceClaims:PodResourceClaim resources:ResourceRequirements restartPolicy
-    runtimeClassName schedulerName schedulingGates:PodSchedulingGate schedulingGroup:PodSchedulingGroup
-    securityContext:PodSecurityContext serviceAccount serviceAccountName setHostnameAsFQDN shareProcessNamespace
-    subdomain terminationGracePeriodSeconds tolerations:Toleration topologySpreadConstraints:TopologySpreadConstraint
-    volumes:Volume
+    dnsConfig:PodDNSConfig dnsPolicy enableServiceLinks ephemeralContainers:EphemeralContainer
+    evictionResponders@37:EvictionResponder hostAliases:HostAlias hostIPC hostNetwork hostPID hostUsers hostname
+    hostnameOverride@34 imagePullSecrets:LocalObjectReference initContainers:Container nodeName nodeSelector os:PodOS
+    overhead preemptionPolicy priority priorityClassName readinessGates:PodReadinessGate
+    resourceClaims:PodResourceClaim resources:ResourceRequirements restartPolicy runtimeClassName schedulerName
+    schedulingGates:PodSchedulingGate schedulingGroup@36:PodSchedulingGroup securityContext:PodSecurityContext
+    serviceAccount serviceAccountName setHostnameAsFQDN shareProcessNamespace subdomain terminationGracePeriodSeconds
+    tolerations:Toleration topologySpreadConstraints:TopologySpreadConstraint volumes:Volume
+    workloadRef@35-35:WorkloadReference
 PodTemplateSpec = metadata:ObjectMeta spec:PodSpec
 PortworxVolumeSource = fsType readOnly volumeID
 PreferredSchedulingTerm = preference:NodeSelectorTerm weight
 PriorityClass = apiVersion description globalDefault kind metadata:ObjectMeta preemptionPolicy value
 Probe = exec:ExecAction failureThreshold grpc:GRPCAction httpGet:HTTPGetAction initialDelaySeconds periodSeconds
     successThreshold tcpSocket:TCPSocketAction terminationGracePeriodSeconds timeoutSeconds
-ProjectedVolumeSource = defaultMode sources:VolumeProjection
+ProjectedVolumeSource = defaultMode defaultUser@37 sources:VolumeProjection
 QuobyteVolumeSource = group readOnly registry tenant user volume
 RBDPersistentVolumeSource = fsType image keyring monitors pool readOnly secretRef:SecretReference user
 RBDVolumeSource = fsType image keyring monitors pool readOnly secretRef:LocalObjectReference user
@@ -230,8 +238,8 @@ ResourceQuota = apiVersion kind metadata:ObjectMeta spec:ResourceQuotaSpec statu
 ResourceQuotaSpec = hard scopeSelector:ScopeSelector scopes
 ResourceRequirements = claims:ContainerClaim limits requests
 ResourceSlice = apiVersion kind metadata:ObjectMeta spec:ResourceSliceSpec
-ResourceSliceSpec = allNodes devices:Device driver nodeName nodeSelector:NodeSelector perDeviceNodeSelection
-    pool:ResourcePool sharedCounters:CounterSet
+ResourceSliceSpec = allNodes devices:Device driver nodeName nodeSelector:NodeSelector partitionTypeAttribute@37
+    perDeviceNodeSelection pool:ResourcePool sharedCounters:CounterSet skipNodeOperations@37
 RollingUpdateDaemonSet = maxSurge maxUnavailable
 RollingUpdateDeployment = maxSurge maxUnavailable
 RollingUpdateStatefulSetStrategy = maxUnavailable partition
@@ -249,12 +257,12 @@ SecretEnvSource = name optional
 SecretKeySelector = key name optional
 SecretProjection = items:KeyToPath name optional
 SecretReference = name namespace
-SecretVolumeSource = defaultMode items:KeyToPath optional secretName
+SecretVolumeSource = defaultMode defaultUser@37 items:KeyToPath optional secretName
 SecurityContext = allowPrivilegeEscalation appArmorProfile:AppArmorProfile capabilities:Capabilities privileged
     procMount readOnlyRootFilesystem runAsGroup runAsNonRoot runAsUser seLinuxOptions:SELinuxOptions
     seccompProfile:SeccompProfile windowsOptions:WindowsSecurityContextOptions
 Service = apiVersion kind metadata:ObjectMeta spec:ServiceSpec status
-ServiceAccountTokenProjection = audience expirationSeconds path
+ServiceAccountTokenProjection = audience expirationSeconds path user@37
 ServicePort = appProtocol name nodePort port protocol targetPort
 ServiceSpec = allocateLoadBalancerNodePorts clusterIP clusterIPs externalIPs externalName externalTrafficPolicy
     healthCheckNodePort internalTrafficPolicy ipFamilies ipFamilyPolicy loadBalancerClass loadBalancerIP
@@ -301,27 +309,45 @@ VolumeAttachment = apiVersion kind metadata:ObjectMeta spec:VolumeAttachmentSpec
 VolumeAttachmentSource = inlineVolumeSpec:PersistentVolumeSpec persistentVolumeName
 VolumeAttachmentSpec = attacher nodeName source:VolumeAttachmentSource
 VolumeDevice = devicePath name
-VolumeMount = mountPath mountPropagation name readOnly recursiveReadOnly subPath subPathExpr
+VolumeMount = bindMountOptions@37 mountPath mountPropagation name readOnly recursiveReadOnly subPath subPathExpr
 VolumeNodeAffinity = required:NodeSelector
 VolumeNodeResources = count
 VolumeProjection = clusterTrustBundle:ClusterTrustBundleProjection configMap:ConfigMapProjection
-    downwardAPI:DownwardAPIProjection podCertificate:PodCertificateProjection secret:SecretProjection
+    downwardAPI:DownwardAPIProjection podCertificate@34:PodCertificateProjection secret:SecretProjection
     serviceAccountToken:ServiceAccountTokenProjection
 VolumeResourceRequirements = limits requests
 VsphereVirtualDiskVolumeSource = fsType storagePolicyID storagePolicyName volumePath
 WeightedPodAffinityTerm = podAffinityTerm:PodAffinityTerm weight
 WindowsSecurityContextOptions = gmsaCredentialSpec gmsaCredentialSpecName hostProcess runAsUserName
+WorkloadReference = name podGroup podGroupReplicaKey
 """
 
 
-def _parse(text: str) -> dict[str, dict[str, str]]:
-    lines = text.replace("\n    ", " ").strip().splitlines()
-    types = (line.partition(" = ") for line in lines)
-    return {
-        name: {field.partition(":")[0]: field.partition(":")[2] for field in fields.split()}
-        for name, _, fields in types
-    }
+def _parse(text: str) -> Iterator[tuple[str, str, str, str]]:
+    """Type, field, versions, and the type of the field."""
+    for line in text.replace("\n    ", " ").strip().splitlines():
+        name, _, fields = line.partition(" = ")
+        for field in fields.split():
+            field, _, child = field.partition(":")
+            field, _, versions = field.partition("@")
+            yield name, field, versions, child
 
 
-FIELDS: Final = _parse(_TEXT)
+def _types() -> dict[str, dict[str, str]]:
+    types: dict[str, dict[str, str]] = {}
+    for name, field, _, child in _parse(_TEXT):
+        types.setdefault(name, {})[field] = child
+    return types
+
+
+def _minors(versions: str) -> tuple[int, int]:
+    first, _, last = versions.partition("-")
+    return int(first), int(last or _NO_LAST)
+
+
+_NO_LAST: Final = 999
+FIELDS: Final = _types()
 """By type: the type of each field, empty where it holds no object."""
+
+VERSIONS: Final = {(name, field): _minors(versions) for name, field, versions, _ in _parse(_TEXT) if versions}
+"""By type and field: the first and the last minor version that have the field, where these are not all."""

@@ -16,7 +16,7 @@ from kubesched.cli.json_log import json_log
 from kubesched.cli.live_cluster import read_live
 from kubesched.cli.output import print_text, progress_bar
 from kubesched.cli.plugin_log import log_once
-from kubesched.cli.release_options import release_for
+from kubesched.cli.release_options import named_release, release_for
 
 if TYPE_CHECKING:
     from kubesched.api import KubeObject, Workload
@@ -135,6 +135,7 @@ def _load(inputs: InputOptions, kinds: Collection[str]) -> "ClusterObjects":
             kinds=kinds,
             skip_bad_objects=inputs.skip_bad_objects,
             progress=progress,
+            release=named_release(inputs.setup.kubernetes_version),
         )
 
 

@@ -115,7 +115,7 @@ def print_new_pod(question: ExplainQuestion, file: str, view: View) -> list[str]
 
     from kubesched.explanation import explain
 
-    pod, cluster, admitted = new_pod(file, question.cluster)
+    pod, cluster, admitted = new_pod(file, question.cluster, question.setup.release)
     explanation = explain(cluster, pod, question.setup, nodes=view.closely(question.cluster, pod))
     explanation = msgspec.structs.replace(explanation, refused=_refusal(admitted, pod))
     again = f"{question.again} --pod {shlex.quote(file)}" if question.again else ""

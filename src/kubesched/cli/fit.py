@@ -22,6 +22,7 @@ from kubesched.pages.formats import PATCH
 
 if TYPE_CHECKING:
     from kubesched.planning import Asked, Changed, Fit, WhatIf
+    from kubesched.release import Release
     from kubesched.setup import Setup
     from kubesched.snapshot import ClusterObjects
 
@@ -60,8 +61,8 @@ class PodsInQuestion(NamedTuple):
     shapes: str | None
     prices: Path | None
 
-    def asked(self, cluster: "ClusterObjects") -> "Asked":
-        """The pods, admitted to a cluster.
+    def asked(self, cluster: "ClusterObjects", release: "Release") -> "Asked":
+        """The pods, admitted to a cluster of a version.
 
         Raises:
             InputError: the pods are not valid, or not of one workload, or there already.
@@ -72,7 +73,9 @@ class PodsInQuestion(NamedTuple):
         numbers = self.maximum or self.replicas is not None
         devices = {name: int(number) for name, number in self.devices.items()}
         pods = self.filenames or self.resources
-        asked = asked_of(pods, cluster.objects, may_wake=numbers, namespace=self.namespace, devices=devices)
+        asked = asked_of(
+            pods, cluster.objects, may_wake=numbers, namespace=self.namespace, devices=devices, release=release
+        )
         if self.only:
             asked = asked.only(self.only)
         _note_missing(cluster, asked)
@@ -237,7 +240,7 @@ def fit(
     read, setup = read_both(inputs, may_be_empty=bool(question.nodes_like.model or what_if.add_nodes))
     changed = what_if.applied(read)
     cluster = changed.cluster
-    asked = question.asked(cluster)
+    asked = question.asked(cluster, setup.release)
     answer = _answer(question, asked, cluster, setup, changed, keeps_objects=write is not None)
     write_after(cluster, answer.objects, write)
     explain, again = question.explained(inputs, asked), question.again(inputs, asked)

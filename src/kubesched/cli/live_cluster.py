@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Final
 
 from kubesched.cli.output import progress_bar
+from kubesched.cli.release_options import named_release
 
 if TYPE_CHECKING:
     from kubesched.cli.inputs import InputOptions
@@ -33,7 +34,12 @@ def read_live(
     from kubesched.snapshot import ListedObjects
 
     access = _find_access(inputs)
-    listed = ListedObjects(manifests=inputs.manifests, kinds=kinds, skip_bad_objects=inputs.skip_bad_objects)
+    listed = ListedObjects(
+        manifests=inputs.manifests,
+        kinds=kinds,
+        skip_bad_objects=inputs.skip_bad_objects,
+        release=named_release(inputs.setup.kubernetes_version),
+    )
 
     async def read() -> "ClusterObjects":
         qps = _REQUESTS_PER_SECOND

@@ -6,10 +6,13 @@ from kubesched.cli.cluster import note
 
 if TYPE_CHECKING:
     from kubesched.api import KubeObject, Pod
+    from kubesched.release import Release
     from kubesched.snapshot import ClusterObjects
 
 
-def new_pod(file: str, cluster: "ClusterObjects") -> "tuple[Pod, list[KubeObject], list[KubeObject]]":
+def new_pod(
+    file: str, cluster: "ClusterObjects", release: "Release"
+) -> "tuple[Pod, list[KubeObject], list[KubeObject]]":
     """Read the pod, as if the cluster had neither it nor its workload.
 
     Returns: the pod; the cluster with the other objects of the file, such as its claims; and all objects that an API
@@ -22,7 +25,8 @@ def new_pod(file: str, cluster: "ClusterObjects") -> "tuple[Pod, list[KubeObject
     from kubesched.snapshot import admit_manifests, read_pod
 
     workloads = (Pod, ReplicaSet, ReplicationController, StatefulSet)
-    admitted = admit_manifests([known for known in cluster if not isinstance(known, workloads)], [file])
+    others = [known for known in cluster if not isinstance(known, workloads)]
+    admitted = admit_manifests(others, [file], release=release)
     pods = [known for known in admitted.objects if isinstance(known, Pod)]
     if not pods and admitted.without_pods:
         raise InputError(f"{file}: no pod to explain: {'; '.join(map(str, admitted.without_pods))}")

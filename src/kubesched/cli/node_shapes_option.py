@@ -14,6 +14,7 @@ from kubesched.cli.slow_plugins import noting_slow_plugins
 
 if TYPE_CHECKING:
     from kubesched.planning import Asked, ShapesThatFit, WhatIf
+    from kubesched.release import Release
     from kubesched.snapshot import ClusterObjects
 
 
@@ -36,7 +37,7 @@ class ShapesInQuestion(NamedTuple):
 
     file: str
     prices: Path | None
-    asked: "Callable[[ClusterObjects], Asked] | None"
+    asked: "Callable[[ClusterObjects, Release], Asked] | None"
     replicas: int | None
 
 
@@ -57,7 +58,7 @@ def print_shapes(
     cluster = changed.cluster
     rows = read_shapes(Path(question.file)) if question.file else []
     prices = {} if question.prices is None else read_prices(question.prices)
-    asked = None if question.asked is None else question.asked(cluster)
+    asked = None if question.asked is None else question.asked(cluster, setup.release)
     if asked is not None and asked.existing:
         asked = asked.beside_existing()
     with progress_bar("trying shapes") as progress, noting_slow_plugins(setup) as watched:

@@ -45,6 +45,26 @@ beside_version_options: Final = _version_options(
 """Both, for an extender."""
 
 
+def named_release(named: str | None) -> "Release | None":
+    """The version that --kubernetes-version names; None where it does not.
+
+    Raises:
+        InputError: the text is not a version.
+    """
+    return _read(named)[0] if named else None
+
+
+def _read(named: str) -> "tuple[Release, str]":
+    """The version, and what is to be said about it."""
+    from kubesched.errors import InputError
+    from kubesched.release import release_of
+
+    try:
+        return release_of(named)
+    except InputError as error:
+        raise InputError(f"--kubernetes-version: {error}") from None
+
+
 def release_for(
     cluster: "ClusterObjects | None", options: SetupOptions, asked: str | None, *, names_unread: bool = True
 ) -> "tuple[Release, str]":
@@ -59,18 +79,13 @@ def release_for(
         ConfigError: --feature-gates has something that the version does not take.
     """
     from kubesched.config import read_feature_gates
-    from kubesched.errors import InputError
-    from kubesched.release import release_of
     from kubesched.snapshot import version_of
 
     if asked is None:
         version = version_of(() if cluster is None else cluster)  # one without objects has a version, too
         release, about_it = version.release, ""
     else:
-        try:
-            release, about_it = release_of(asked)
-        except InputError as error:
-            raise InputError(f"--kubernetes-version: {error}") from None
+        release, about_it = _read(asked)
     release = release.with_gates(read_feature_gates(options.feature_gates, release))
     ignored = _ignored_words(release, cluster or ()) if names_unread else ""
     return release, "; ".join(text for text in (about_it, ignored) if text)

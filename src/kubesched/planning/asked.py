@@ -12,6 +12,7 @@ from kubesched.documents import count, listed
 from kubesched.errors import InputError
 from kubesched.naming import find_workload, typed_name
 from kubesched.planning.made_pods import Amounts, notes_on_requests, pods_of_requests
+from kubesched.release import Release
 from kubesched.snapshot import admit_manifests
 
 Manifest = str | PathLike[str] | IO[bytes] | IO[str]
@@ -224,11 +225,12 @@ def asked_of(
     may_wake: bool = False,
     namespace: str = "",
     devices: Mapping[str, int] = _NO_DEVICES,
+    release: Release | None = None,
 ) -> Asked:
     """What is asked, admitted to a cluster.
 
     Args:
-        may_wake, namespace: as for `admit_manifests`.
+        may_wake, namespace, release: as for `admit_manifests`.
         devices: DeviceClass -> how many devices of it a pod of requests asks for, too.
     Raises:
         InputError: a manifest cannot be read, is not valid, or has no pods; a quantity or a number of devices is not
@@ -240,12 +242,12 @@ def asked_of(
     if devices:
         raise InputError("devices and manifests are mutually exclusive: the pods of manifests have claims")
     if isinstance(pods, str | PathLike) or _is_stream(pods):
-        return _of_manifests([pods], cluster, may_wake=may_wake, namespace=namespace)
+        return _of_manifests([pods], cluster, may_wake=may_wake, namespace=namespace, release=release)
     given = list(pods)
     objects = [one for one in given if isinstance(one, KubeObject)]
     if len(objects) == len(given):
         return Asked(cluster, objects)
-    return _of_manifests(cast(list[Manifest], given), cluster, may_wake=may_wake, namespace=namespace)
+    return _of_manifests(cast(list[Manifest], given), cluster, may_wake=may_wake, namespace=namespace, release=release)
 
 
 def _parts(workload: str) -> tuple[str, str, str]:
@@ -264,9 +266,14 @@ def _is_stream(pods: object) -> TypeGuard[IO[bytes] | IO[str]]:
 
 
 def _of_manifests(
-    manifests: Iterable[Manifest], cluster: Sequence[KubeObject], *, may_wake: bool, namespace: str
+    manifests: Iterable[Manifest],
+    cluster: Sequence[KubeObject],
+    *,
+    may_wake: bool,
+    namespace: str,
+    release: Release | None,
 ) -> Asked:
-    new = admit_manifests(_without_pods(cluster), manifests, may_wake=may_wake, namespace=namespace)
+    new = admit_manifests(_without_pods(cluster), manifests, may_wake=may_wake, namespace=namespace, release=release)
     strategies = {Workload(*key): strategy for key, strategy in new.strategies.items()}
     there, without = new.applied_to(cluster), new.without_pods
     if not without and not any(isinstance(one, Pod) for one in new.objects):

@@ -90,10 +90,11 @@ def fit(
         print(answer.n_fit, answer.first_left.message)
     """
     changed = what_if.applied(snapshot)
-    asked = asked_of(pods, changed.objects, may_wake=replicas is not None or maximum, devices=devices)
+    release, may_wake = version_of(changed.cluster).release, replicas is not None or maximum
+    asked = asked_of(pods, changed.objects, may_wake=may_wake, devices=devices, release=release)
     asked = asked.only(only) if only else asked
     question = FitQuestion(replicas, maximum, nodes_like, n_nodes, add, rollout, alone, keeps_objects)
-    setup = set_up(configuration, plugins, plugin_args, release=version_of(changed.cluster).release)
+    setup = set_up(configuration, plugins, plugin_args, release=release)
     return fit_asked(
         changed.cluster, asked, setup, question, tie_break=tie_break, seed=seed, changed=changed, progress=progress
     )

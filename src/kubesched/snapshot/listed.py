@@ -8,6 +8,7 @@ import msgspec
 from kubesched.api import KINDS, Kind, kind_named
 from kubesched.documents import RawJson
 from kubesched.engine import paused_gc
+from kubesched.release import Release
 from kubesched.snapshot.byte_sources import SourceLike, find_sources
 from kubesched.snapshot.cluster_objects import ClusterObjects
 from kubesched.snapshot.loading import completed_cluster
@@ -19,7 +20,7 @@ class ListedObjects:
     """The objects of one cluster, page by page.
 
     Args:
-        manifests, skip_bad_objects: as for `load_snapshot`.
+        manifests, skip_bad_objects, release: as for `load_snapshot`.
         kinds: those that are listed in addition to KINDS.
     Attributes:
         kinds: what is to be listed.
@@ -28,8 +29,14 @@ class ListedObjects:
     """
 
     def __init__(
-        self, *, manifests: Iterable[SourceLike] = (), kinds: Collection[str] = (), skip_bad_objects: bool = False
+        self,
+        *,
+        manifests: Iterable[SourceLike] = (),
+        kinds: Collection[str] = (),
+        skip_bad_objects: bool = False,
+        release: Release | None = None,
     ) -> None:
+        self._release = release
         further = {kind.key: kind for kind in map(kind_named, kinds)}
         self.kinds = tuple({**KINDS, **further}.values())
         self._manifests = find_sources(manifests)
@@ -62,7 +69,7 @@ class ListedObjects:
             InputError: a manifest cannot be read, or is not valid.
         """
         with paused_gc(is_kept=True):
-            cluster = completed_cluster(self._reader, self._manifests)
+            cluster = completed_cluster(self._reader, self._manifests, self._release, server_version)
         notes = (*cluster.notes, *effects_of_refusals(cluster, refused), *notes)
         listed_kinds = frozenset(kind.key for kind in self.kinds) - refused.keys()
         return msgspec.structs.replace(

@@ -11,10 +11,11 @@ from kubesched.controllers import Scaled, WithoutPods
 from kubesched.documents import count, listed, plural
 from kubesched.engine import paused_gc
 from kubesched.errors import InputError, ObjectError
+from kubesched.release import Release
 from kubesched.snapshot.absent_devices import note_on_absent_devices
 from kubesched.snapshot.byte_sources import Source, SourceLike, find_sources
 from kubesched.snapshot.cluster_objects import ClusterObjects
-from kubesched.snapshot.cluster_version import newest, versions_note
+from kubesched.snapshot.cluster_version import newest, version_of, versions_note
 from kubesched.snapshot.files import Files
 from kubesched.snapshot.items import Item, fault_of, in_namespace, items_of
 from kubesched.snapshot.left_out import left_out_sentences
@@ -29,6 +30,7 @@ def load_snapshot(
     kinds: Iterable[str] = (),
     skip_bad_objects: bool = False,
     progress: Progress | None = None,
+    release: Release | None = None,
 ) -> ClusterObjects:
     """Read what `kubectl get -o json|yaml` and `kubectl cluster-info dump` write: files, folders, `-`, open streams.
 
@@ -45,6 +47,7 @@ def load_snapshot(
         skip_bad_objects: leave out an object that does not decode, and say so in `bad`, instead of raising. A bad
             manifest always raises.
         progress: called now and then with the bytes read so far and the bytes there are (0 when that is not known).
+        release: the version whose fields manifests may have; by default, that of the cluster.
     Returns: every object that kubesched reads, once, in the order of the files; finished pods are among them.
     Raises:
         InputError: a file that cannot be read or holds no Kubernetes objects.
@@ -58,7 +61,7 @@ def load_snapshot(
         files, manifest_files = find_sources(sources), find_sources(manifests)
         reader = ObjectReader(skip_bad_objects=skip_bad_objects, progress=progress, kinds=kinds)
         reader.read(files)
-        cluster = completed_cluster(reader, manifest_files)
+        cluster = completed_cluster(reader, manifest_files, release)
     n_read = len(reader.objects)
     read, new = cluster.objects[:n_read], cluster.objects[n_read:]
     missing = missing_kinds(read, cluster.listed_kinds)
@@ -68,9 +71,14 @@ def load_snapshot(
     return msgspec.structs.replace(cluster, notes=notes, missing=tuple(missing))
 
 
-def completed_cluster(reader: ObjectReader, manifest_files: Sequence[Source]) -> ClusterObjects:
+def completed_cluster(
+    reader: ObjectReader, manifest_files: Sequence[Source], release: Release | None = None, server_version: str = ""
+) -> ClusterObjects:
     """What a reader has read, with the priorities of pods and the objects of manifests.
 
+    Args:
+        release: as for `load_snapshot`.
+        server_version: what the API server says of itself; by default, what files have of it.
     Raises:
         InputError: a manifest cannot be read, or is not valid.
     """
@@ -78,8 +86,11 @@ def completed_cluster(reader: ObjectReader, manifest_files: Sequence[Source]) ->
     classes = PriorityClasses(read)
     objects = [classes.resolve(known) if isinstance(known, Pod) else known for known in read]
     notes = [*reader.files.notes, *versions_note(reader.server_versions)]
+    server_version = server_version or newest(reader.server_versions)
     if manifest_files:
-        admission = Admission(objects, dict(zip(map(key_of, objects), reader.places, strict=True)))
+        release = release or version_of(ClusterObjects(tuple(objects), server_version=server_version)).release
+        places = dict(zip(map(key_of, objects), reader.places, strict=True))
+        admission = Admission(objects, places, release=release)
         files = Files(are_manifests=True)
         _admit(_read(manifest_files, files), admission)
         objects = [*admission.applied_to(objects), *admission.objects]
@@ -93,7 +104,7 @@ def completed_cluster(reader: ObjectReader, manifest_files: Sequence[Source]) ->
         taken_at=reader.taken_at,
         listed_kinds=reader.listed_kinds,
         scheduler_config=reader.files.scheduler_config,
-        server_version=newest(reader.server_versions),
+        server_version=server_version,
     )
 
 
@@ -113,7 +124,8 @@ def read_pod(source: SourceLike, cluster: Sequence[KubeObject] = ()) -> tuple[Po
         print(explain([*snapshot, *claims], pod).message)
     """
     (file, *others) = find_sources([source])
-    admission = Admission([known for known in cluster if not isinstance(known, Pod)], {}, ("Pod",))
+    known = [one for one in cluster if not isinstance(one, Pod)]
+    admission = Admission(known, {}, ("Pod",), release=version_of(cluster).release)
     _admit(_read([file], Files(are_manifests=True)), admission)
     pods = [known for known in admission.objects if isinstance(known, Pod)]
     if others or len(pods) != 1:
@@ -148,7 +160,12 @@ class AdmittedObjects(msgspec.Struct, frozen=True):
 
 
 def admit_manifests(
-    cluster: Iterable[KubeObject], manifests: Iterable[SourceLike], *, may_wake: bool = False, namespace: str = ""
+    cluster: Iterable[KubeObject],
+    manifests: Iterable[SourceLike],
+    *,
+    may_wake: bool = False,
+    namespace: str = "",
+    release: Release | None = None,
 ) -> AdmittedObjects:
     """Read manifests that `load_snapshot` would add to a cluster.
 
@@ -156,6 +173,7 @@ def admit_manifests(
         may_wake: if the manifests add no pod, add those of workloads that are suspended or have 0 replicas, as if they
             were resumed.
         namespace: of the objects that name none; `default` by default.
+        release: as for `load_snapshot`.
     Returns: what they add, without the cluster; of a workload that runs already only what its controller would add.
     Raises:
         InputError: a manifest cannot be read, or is not valid.
@@ -167,7 +185,8 @@ def admit_manifests(
     """
     known = list(cluster)
     places: dict[Key, object] = {key_of(one): "the cluster" for one in known}
-    admission = Admission(known, places)
+    release = release or version_of(cluster if isinstance(cluster, ClusterObjects) else known).release
+    admission = Admission(known, places, release=release)
     files = Files(are_manifests=True)
     items = _read(find_sources(manifests), files)
     if namespace:
@@ -175,7 +194,7 @@ def admit_manifests(
     _admit(items, admission)
     asleep = list(map(str, admission.without_pods))
     if may_wake and asleep and not _has_pods(admission):
-        admission = Admission(known, places, are_awake=True)
+        admission = Admission(known, places, are_awake=True, release=release)
         _admit(items, admission)
         still = set(map(str, admission.without_pods))
         admission.notes += [f"{one}; its pods are tried as if it were resumed" for one in asleep if one not in still]
