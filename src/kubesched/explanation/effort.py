@@ -44,6 +44,8 @@ class Effort(IntEnum):
     """Pods of a higher priority make way, or the pod gets one: it goes before what the cluster puts first."""
     LAST_RESORT = 16
     """Only where nothing else helps: it wastes what nodes are made for, or no cloud has such a node."""
+    UPGRADE = 17
+    """Another version of Kubernetes: it concerns the whole cluster, and other people do it."""
 
 
 SmallKind = Literal[
@@ -80,7 +82,8 @@ RepairKind = Literal["nodeCondition", "devicePlugin", "deviceTaint", "devicePool
 MoveKind = Literal["movePod", "hostPort", "diskInUse", "volumeLimit"]
 AddingKind = Literal["addNode", "addVolume", "storageCapacity"]
 DataKind = Literal["recreateClaim"]
-FixKind = SmallKind | OpeningKind | RepairKind | MoveKind | AddingKind | DataKind
+UpgradeKind = Literal["upgrade"]
+FixKind = SmallKind | OpeningKind | RepairKind | MoveKind | AddingKind | DataKind | UpgradeKind
 """The kinds of single fixes, by what they usually cost."""
 
 _USUAL: Final[dict[str, Effort]] = {
@@ -92,6 +95,7 @@ _USUAL: Final[dict[str, Effort]] = {
         (Effort.MOVE, MoveKind),
         (Effort.ADD, AddingKind),
         (Effort.DATA, DataKind),
+        (Effort.UPGRADE, UpgradeKind),
     )
     for kind in get_args(kinds)
 }

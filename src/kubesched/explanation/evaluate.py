@@ -24,7 +24,7 @@ from kubesched.framework import (
     Status,
     data_notes,
 )
-from kubesched.plugins import DynamicResources
+from kubesched.plugins import DynamicResources, RuleOfVersion, VersionRuled
 from kubesched.scheduler import ExtenderAnswer, Extenders
 from kubesched.session import Attempt, Preempt, attempt, rejections_of
 from kubesched.state import Nodes, PodInfo
@@ -78,6 +78,7 @@ async def evaluate(
             if said.pre_filter is None:
                 evaluation.asked[plugin.name] = AskedPlugin(plugin, state_of_plugin, snapshot.nodes, nominated)
     evaluation.notes = dict(_notes(framework, state, info.pod))
+    evaluation.version_rules = tuple(_version_rules(framework, state, info.pod))
     evaluation.claims_in_use = claims_in_use(info, snapshot)
     _add_extenders(evaluation, tried.extenders)
     evaluation.failure = tried.failure or tried.score_failure
@@ -122,6 +123,14 @@ def _notes(framework: Framework, state: CycleState, pod: Pod) -> Iterator[tuple[
                 yield plugin.name, texts
         except PluginFault as fault:
             _LOG.warning("%s", fault.status.located)
+
+
+def _version_rules(framework: Framework, state: CycleState, pod: Pod) -> Iterator[RuleOfVersion]:
+    """The rules of plugins that are others in other versions."""
+    for plugin in framework.profile.plugins:
+        if isinstance(plugin, VersionRuled):
+            for rule in plugin.version_rules(state, pod):
+                yield rule._replace(text=f"{plugin.name}: {rule.text}")
 
 
 def _take(framework: Framework, state: CycleState, evaluation: Evaluation) -> None:

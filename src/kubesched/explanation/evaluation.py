@@ -16,7 +16,7 @@ from kubesched.explanation.obstacle import ObstacleRow
 from kubesched.explanation.plugin_verdicts import AskedPlugin, PluginVerdicts
 from kubesched.explanation.unscheduled import Ended
 from kubesched.framework import Diagnosis, FilterResult, Scores, Status
-from kubesched.plugins import RequestDevices
+from kubesched.plugins import RequestDevices, RuleOfVersion
 from kubesched.scheduler import ExtenderAnswer
 from kubesched.session import GangFit
 from kubesched.state import Nodes, PodInfo, Snapshot
@@ -73,6 +73,7 @@ class Attempted(msgspec.Struct, kw_only=True, eq=False, dict=True):
         refused: why the API server does not create the pod; it is explained as if it were created. Empty if it does.
         runs_on: the node that the pod is on; it was explained as if it were not there yet. Empty for a pending pod.
         notes: what plugins say about their data, by plugin.
+        version_rules: rules that decide about the pod and are others in other versions, the plugin first.
         fixes: what makes it fit, best first, as `Explainer.fixes` finds it; empty until that was asked.
         fix_fault: the first fault of a plugin that was met while they were tried; None for none.
     """
@@ -87,6 +88,7 @@ class Attempted(msgspec.Struct, kw_only=True, eq=False, dict=True):
     compares: bool = True
     runs_on: str = ""
     notes: dict[str, tuple[str, ...]] = {}
+    version_rules: tuple[RuleOfVersion, ...] = ()
     allocations: Allocations = {}
     lacking_claims: tuple[str, ...] = ()
     claims_in_use: tuple[ClaimInUse, ...] = ()

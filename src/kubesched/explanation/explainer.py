@@ -6,7 +6,7 @@ from typing import Self
 
 import msgspec
 
-from kubesched.api import KubeObject, Pod, completed, on_node
+from kubesched.api import KubeObject, Pod, completed, ignored_fields, on_node
 from kubesched.controllers import why_it_hangs
 from kubesched.errors import InputError
 from kubesched.explanation.absent_drivers import absent_drivers
@@ -19,8 +19,11 @@ from kubesched.explanation.fixes import MAX_FIXES, fixes
 from kubesched.explanation.gang import gang_fits, may_be_of_gang
 from kubesched.explanation.trial import applied
 from kubesched.explanation.unscheduled import ended_of
+from kubesched.explanation.upgrade_fix import upgrade_fixes
 from kubesched.framework import Diagnosis, Framework, Services
 from kubesched.naming import find_pod
+from kubesched.plugins import RuleOfVersion
+from kubesched.release import Release
 from kubesched.scheduler import Aside, no_profile
 from kubesched.session import GangFit, Session
 from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Profiles, Setup
@@ -65,6 +68,7 @@ class Explainer:
         extender_calls: ExtenderCalls | None = None,
     ) -> None:
         self._last: tuple[Explanation, Evaluation] | None = None
+        self._asked: Pod | None = None
         if isinstance(snapshot, Session):
             self.session = snapshot
         else:
@@ -138,6 +142,7 @@ class Explainer:
             pod = self._found(pod)
             if is_running(pod):
                 raise InputError(f'pod {pod.key} runs on {pod.node_name}; each(["{pod.key}"]) explains pods that run')
+        self._asked = pod
         framework = self.frameworks.get(pod.scheduler_name)
         if framework is None:
             missing = no_profile(pod.scheduler_name, self.frameworks)
@@ -146,7 +151,9 @@ class Explainer:
             return self._ended(framework, pod)
         info = self.cluster_state.pod_info(pod)
         asked = evaluate(framework, info, preempt=preempt, take_node=True, extenders=self.session.extenders)
-        return self.session.ask(asked)
+        evaluation = self.session.ask(asked)
+        evaluation.version_rules += tuple(_unread(pod, self.session.version.release))
+        return evaluation
 
     def _ended(self, framework: Framework, pod: Pod) -> Evaluation:
         """Explain a pod that nothing schedules again."""
@@ -198,18 +205,34 @@ class Explainer:
         called_so = next((pod for pod in others if pod.key == name), None)
         return called_so or find_pod((*others, *self.cluster_state.objects.list("Pod")), name)
 
+    def _written(self, evaluation: Evaluation) -> Pod:
+        """The pod with the fields that the version does not read."""
+        key = evaluation.pod.key
+        known = self.session.get("Pod", key) if evaluation.runs_on else self._asked
+        return unplaced(known) if isinstance(known, Pod) and known.key == key else evaluation.pod
+
     def fixes(self, explanation: Explanation | Evaluation, *, max_fixes: int = MAX_FIXES) -> tuple[Fix, ...]:
         """Find what makes an explained pod fit, best first; see `fixes`."""
         if isinstance(explanation, Evaluation):
             given = {key for kind, key in self.session.assumed if kind == "Node"}
             framework, asked = self.frameworks[explanation.profile], explanation.pod
             waiting = [one for one in self.pending if one.key != asked.key]
-            return fixes(framework, explanation, max_fixes=max_fixes, given=given, waiting=waiting)
+            found = fixes(framework, explanation, max_fixes=max_fixes, given=given, waiting=waiting)
+            if len(found) < max_fixes:
+                found += tuple(upgrade_fixes(explanation, self._written(explanation), self.session, Explainer))
+                explanation.fixes = found
+            return found
         if self._last is not None and self._last[0] is explanation:
             return self.fixes(self._last[1], max_fixes=max_fixes)
         pod = explanation.pod.key if explanation.runs_on else explanation.pod
         with closing(self.evaluations([pod])) as again:
             return self.fixes(next(again), max_fixes=max_fixes)
+
+
+def _unread(pod: Pod, release: Release) -> Iterator[RuleOfVersion]:
+    """The fields of a pod that a version does not read."""
+    for field in ignored_fields(release, [pod]):
+        yield RuleOfVersion(f"{release.version} does not read {field.spelled} (feature gate {field.gate})")
 
 
 def explain(

@@ -68,8 +68,7 @@ def fixes(
         given: nodes that the question has changed: no fix takes a cordon or a taint from them.
         waiting: the other pending pods; a rule that counts pods is changed for all of those of the workload.
     """
-    has_none = evaluation.ended is not None or evaluation.pod.is_terminating or bool(gone_node(evaluation))
-    if evaluation.extenders or evaluation.undecided or has_none:
+    if has_no_fix(evaluation):
         return ()
     case = Case(evaluation, _nominated(framework, evaluation), given, waiting)
     gates = without_gates(case)
@@ -84,6 +83,12 @@ def fixes(
     evaluation.fixes = tuple(search.with_before(fix, evaluation) for fix in best)
     evaluation.fix_fault = evaluation.failure or search.fault
     return evaluation.fixes
+
+
+def has_no_fix(evaluation: Evaluation) -> bool:
+    """Whether no change is looked for, for one of the reasons that `fixes` names."""
+    has_none = evaluation.ended is not None or evaluation.pod.is_terminating or bool(gone_node(evaluation))
+    return bool(evaluation.extenders or evaluation.undecided) or has_none
 
 
 def _helping(case: Case, search: "_Search") -> list[Fix]:

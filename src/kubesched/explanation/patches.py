@@ -35,6 +35,7 @@ from kubesched.explanation.kubectl import creating, on_object, recreating
 from kubesched.explanation.pod_patches import Owners, created_again, of_strategy, pod_patches
 from kubesched.state import is_bound
 
+_UPGRADE: Final[FixKind] = "upgrade"  # changes no object
 _BY_HAND: Final[frozenset[FixKind]] = frozenset(
     (
         "addNode",
@@ -54,6 +55,7 @@ _BY_HAND: Final[frozenset[FixKind]] = frozenset(
         "startPod",
         "storageCapacity",
         "terminating",
+        _UPGRADE,
         "volumeMissing",
     )
 )
@@ -138,7 +140,7 @@ def _of_objects(
 ) -> list[Patch]:
     """The steps of one part that change objects of the cluster."""
     after = _applied(part.change, objects)
-    if part.kind == _EVICTING or (not after and part.kind != _AT_ADMISSION):
+    if part.kind == _EVICTING or (not after and part.kind not in (_AT_ADMISSION, _UPGRADE)):
         return []
     is_made = any(name not in objects and name[0] not in _MADE_BY_OTHERS for name in after)
     steps: list[Patch] = []

@@ -25,8 +25,17 @@ from kubesched.framework import (
 )
 from kubesched.plugins.affinity_details import anti_affinity_of_others, broken_anti_affinity, missed_affinity
 from kubesched.plugins.args import InterPodAffinityArgs
-from kubesched.plugins.pod_terms import MANY_TERMS, all_match, group_of, meant_by, resolved_terms, sums_of_many
+from kubesched.plugins.pod_terms import (
+    MANY_TERMS,
+    all_match,
+    group_of,
+    meant_by,
+    meets_every_namespace,
+    resolved_terms,
+    sums_of_many,
+)
 from kubesched.plugins.shared_hints import is_placed, queue_if, registration
+from kubesched.plugins.version_ruled import RuleOfVersion
 from kubesched.state import AffinityTerms, DomainSums, Has, Identity, NodeInfo, Nodes, Rows, Selection, Snapshot, Term
 
 
@@ -192,6 +201,12 @@ class InterPodAffinity(Plugin):
             return broken_anti_affinity(terms.required_anti_affinity, node, snapshot)
         keys = [sums.topology_key for sums in self._terms_about(state, snapshot)]
         return anti_affinity_of_others(state.pod.identity.value, keys, node, snapshot)
+
+    def version_rules(self, state: CycleState, pod: Pod) -> Iterator[RuleOfVersion]:
+        """A namespaceSelector that the version reads otherwise than others."""
+        if meets_every_namespace(state.pod.terms.value, self.release):
+            text = "v1.34 to v1.36.3 match every namespace with a namespaceSelector of NotIn or DoesNotExist alone"
+            yield RuleOfVersion(f"{text} (kubernetes issue 141526); v1.37 does not", may_fit_later=True)
 
     def add_pods(self, state: CycleState, pod: Pod, changes: PodChanges) -> None:
         self._move(state, changes, 1)

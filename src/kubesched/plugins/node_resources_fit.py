@@ -38,6 +38,7 @@ from kubesched.framework import Code, CycleState, DependsOn, EventRegistration, 
 from kubesched.plugins.args import EarlierNodeResourcesFitArgs, NodeResourcesFitArgs, ScoringStrategyType
 from kubesched.plugins.broken_line import broken_linear
 from kubesched.plugins.shared_hints import is_placed, queue_if, registration
+from kubesched.plugins.version_ruled import RuleOfVersion
 from kubesched.state import CPU, MEMORY, NodeInfo, Nodes, Part, PodRequests, resources_of_class
 
 BoolMatrix = npt.NDArray[np.bool_]
@@ -277,6 +278,17 @@ class NodeResourcesFit(Plugin):
                 yield _shortage(name, amount, offered.get(name, 0), held.get(name, 0))
         if _PODS_REASON in status.reasons:
             yield f"all {offered['pods']} places for pods are in use"
+
+    def version_rules(self, state: CycleState, pod: Pod) -> Iterator[RuleOfVersion]:
+        """Nodes that can never take the pod count for preemption in v1.33."""
+        if self.release.before(34) and self._is_too_large(state.pod.requests.value):
+            yield RuleOfVersion("v1.33 tries preemption on nodes that are too small even when empty; v1.34 does not")
+
+    def _is_too_large(self, requests: PodRequests) -> bool:
+        """Whether some node offers less of something than the pod asks for."""
+        nodes = self.handle.snapshot().nodes
+        rows = ((nodes.columns.resources.find(name), amount) for name, amount in self._checked(requests))
+        return any(row is not None and bool((nodes.allocatable[row] < amount).any()) for row, amount in rows)
 
     def explain_alike(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
         """Nodes that offer and hold the same of what the pod wants."""

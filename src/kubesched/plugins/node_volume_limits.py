@@ -15,6 +15,7 @@ from kubesched.api import ActionType, CSIDriver, CSINode, EventResource, KubeObj
 from kubesched.engine import BoolVector, IntVector
 from kubesched.framework import CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status, Verdicts
 from kubesched.plugins.shared_hints import by_claim, is_placed, nothing, registration, volumes_part
+from kubesched.plugins.version_ruled import RuleOfVersion
 from kubesched.state import (
     PORTWORX,
     AttachedVolumes,
@@ -156,6 +157,17 @@ class NodeVolumeLimits(Plugin):
             held = int(_held(volumes.attached, one, driver)[0])
             if driver in limits and 0 < new > (limit := int(one.take(limits[driver])[0])) - held:
                 yield f"{held} of {limit} places for volumes of {driver} are in use; the pod brings {new} more"
+
+    def version_rules(self, state: CycleState, pod: Pod) -> Iterator[RuleOfVersion]:
+        """Nodes without a CSI driver are rejected by some versions."""
+        nodes, attached = self.handle.snapshot().nodes, self.handle.cluster_state.volumes.attached
+        volumes = state.pod.volumes
+        if self._wanted(attached, pod, volumes)[1] is not None:
+            return
+        missing = self._missing_drivers(attached, pod, volumes, nodes)
+        if any(lacks.any() for lacks in missing.values()):
+            text = "v1.37 rejects nodes without the CSI driver of a volume if its CSIDriver has"
+            yield RuleOfVersion(f"{text} preventPodSchedulingIfMissing; v1.36 does not")
 
     def events_to_register(self) -> list[EventRegistration]:
         """Limits that come or grow; pods, attachments that go; claims that come."""

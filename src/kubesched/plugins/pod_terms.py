@@ -7,6 +7,7 @@ import numpy as np
 
 from kubesched.api import Selector
 from kubesched.engine import FloatVector
+from kubesched.release import Release
 from kubesched.state import AffinityTerms, CountedGroup, Identity, Part, Selection, Snapshot, Term
 
 MANY_TERMS: Final = 32
@@ -29,9 +30,7 @@ def resolved_terms(part: Part[AffinityTerms], snapshot: Snapshot) -> AffinityTer
     known = part.compiled.get(resolved_terms)
     if known is None or known[0] != generation:
         written = part.value
-        release = snapshot.cluster_state.release
-        keeps_selector = not release.before(34) and release.before(37)
-        selected = _SelectedNamespaces(snapshot, keeps_selector)
+        selected = _SelectedNamespaces(snapshot, _keeps_selector(snapshot.cluster_state.release))
         resolved = AffinityTerms(
             _resolved(written.required_affinity, selected),
             _resolved(written.required_anti_affinity, selected),
@@ -41,6 +40,22 @@ def resolved_terms(part: Part[AffinityTerms], snapshot: Snapshot) -> AffinityTer
         known = part.compiled[resolved_terms] = (generation, resolved)
     terms: AffinityTerms = known[1]
     return terms
+
+
+def meets_every_namespace(written: AffinityTerms, release: Release) -> bool:
+    """Whether the version has a term match every namespace although its selector leaves some out."""
+    terms = (
+        *written.required_affinity,
+        *written.required_anti_affinity,
+        *written.preferred_affinity,
+        *written.preferred_anti_affinity,
+    )
+    selectors = (term.namespace_selector for term in terms if _keeps_selector(release))
+    return any(not (one.nothing or one.is_empty) and one.matches(_NO_LABELS) for one in selectors)
+
+
+def _keeps_selector(release: Release) -> bool:
+    return not release.before(34) and release.before(37)
 
 
 def all_match(terms: tuple[Term, ...], pod: Identity) -> bool:

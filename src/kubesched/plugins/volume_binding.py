@@ -21,6 +21,7 @@ from kubesched.plugins.binding_plan import BindingPlan
 from kubesched.plugins.broken_line import broken_linear
 from kubesched.plugins.storage_scoring import storage_scores
 from kubesched.plugins.taken_volumes import TakenVolumes
+from kubesched.plugins.version_ruled import RuleOfVersion
 from kubesched.plugins.volume_binding_hints import EVENTS
 from kubesched.plugins.volume_matching import NO_VOLUME, ClaimWish, matching_volumes, reach_of_bound, wish_of
 from kubesched.plugins.volume_provisioning import NO_STORAGE, NONE_TO_BIND, provisioning_problems
@@ -194,6 +195,13 @@ class VolumeBinding(Plugin):
         if not self.release.has(_ATTRIBUTES_GATE):
             _check_attributes(wanted.claim for wanted in in_order)
         return [(wanted, matching_volumes(wanted, persistent, nodes, taken)) for wanted in in_order]
+
+    def version_rules(self, state: CycleState, pod: Pod) -> Iterator[RuleOfVersion]:
+        """Claims of an attributes class are an error without its gate."""
+        claims = (state.find(PodClaims) or _NO_CLAIMS).delayed
+        if not self.release.has(_ATTRIBUTES_GATE) and any(one.spec.volume_attributes_class_name for one in claims):
+            text = "an unbound claim with volumeAttributesClassName is an error in v1.33; in v1.34 it is not"
+            yield RuleOfVersion(text, may_fit_later=True)
 
     def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:
         """Each bound volume that the node does not reach; why other claims get no volume there."""

@@ -17,6 +17,7 @@ from kubesched.api import EventType, KubeObject, Node, Pod, WatchEvent, complete
 from kubesched.controllers import detached, has_not_started, is_new_and_bound, left_claims
 from kubesched.engine import paused_gc
 from kubesched.framework import Action, Decision, Framework, PluginEvents, Services, VirtualClock
+from kubesched.release import Release
 from kubesched.scheduler import (
     Extenders,
     Scheduler,
@@ -120,6 +121,7 @@ class Session(ClusterNow):
         version = version_of(snapshot)
         setup = set_up(configuration, plugins, plugin_args, extender_calls=extender_calls, release=version.release)
         self.version = msgspec.structs.replace(version, release=setup.release)
+        self._in_version = setup.in_version
         super().__init__(ClusterState(setup.release))
         self.clock = VirtualClock()
         self.loop = EventLoop()
@@ -213,6 +215,16 @@ class Session(ClusterNow):
     def stuck(self) -> tuple[Placement, ...]:
         """The pods of the snapshot that have a node and do not start there, as placements without a node."""
         return self.kubelets.stuck(self.owner_of)
+
+    def in_version(self, release: Release) -> "Session | None":
+        """A session of the cluster as it is now, with the rules of another version; None for built profiles.
+
+        Raises:
+            ConfigError: the version rejects the configuration.
+        """
+        if self._in_version is None:
+            return None
+        return Session(self.objects_now(), self._in_version(release), seed=self._seed, starts_bound=False)
 
     # --- changes ---
 

@@ -45,6 +45,7 @@ class Setup(msgspec.Struct, frozen=True, eq=False):
         extender_calls: calls the extenders of the configuration; None for runs that do not ask them.
         probe: watches the frameworks of these profiles; None for nothing.
         release: the version of Kubernetes whose rules decide.
+        in_version: makes the same setup with the rules of another version; None for built profiles.
 
     Example:
         setup = set_up("scheduler.yaml")
@@ -56,6 +57,7 @@ class Setup(msgspec.Struct, frozen=True, eq=False):
     extender_calls: ExtenderCalls | None = None
     probe: Probe | None = None
     release: Release = DEFAULT_RELEASE
+    in_version: "Callable[[Release], Setup] | None" = None
 
     def watched_by(self, *probes: Probe) -> "Setup":
         """The same setup, with further probes."""
@@ -179,8 +181,8 @@ def set_up(
             raise InputError("a Setup or profiles take no plugins or plugin_args; give them to set_up()")
         given = configuration if isinstance(configuration, Setup) else _of_profiles(configuration)
         return given if extender_calls is None else given.calling(extender_calls)
+    configuration, plugins, skipped = _located(configuration), tuple(plugins), tuple(skipped)
     registry = find_plugins(plugins, release=release)
-    configuration = _located(configuration)
     with logging_conversions(configuration) as on_conversion:
         loaded = _load(
             configuration,
@@ -188,13 +190,25 @@ def set_up(
             plugin_args,
             on_conversion,
             default_plugins=default_plugins,
-            skipped=tuple(skipped),
+            skipped=skipped,
             flags=flags,
         )
         setup = _build(configuration, loaded, registry, plugin_args, default_plugins=default_plugins)
     for profile in setup.profiles:
         _warn_of_bind(profile)
-    return setup.calling(extender_calls)
+
+    def in_version(other: Release) -> Setup:
+        return set_up(
+            configuration,
+            plugins,
+            plugin_args,
+            default_plugins=default_plugins,
+            skipped=skipped,
+            flags=flags,
+            release=other,
+        )
+
+    return msgspec.structs.replace(setup, extender_calls=extender_calls, in_version=in_version)
 
 
 def _build(

@@ -77,7 +77,7 @@ def _verdicts(said: PluginVerdicts) -> dict[str, Any]:
 def as_document(explanation: Explanation) -> dict[str, Any]:
     """The fields of as_line, and `refused`, `hangs`, `runsOn`, `heldBack`, `lackingClaims`, `hooks`, `devices`,
     `nNodes`, `nearest`, `advice`, `recorded`, `extenders`, `preemption`, `choice`, `defaultSample`, `notes`,
-    `claimsInUse`; of a pod that has ended `pod`, `profile`, `plugins` and `ended`.
+    `versionRules`, `claimsInUse`; of a pod that has ended `pod`, `profile`, `plugins` and `ended`.
 
     docs/reference/output.md describes them. Empty ones are left out.
 
@@ -102,6 +102,7 @@ def as_document(explanation: Explanation) -> dict[str, Any]:
     document["recorded"] = {} if explanation.recorded is None else msgspec.to_builtins(explanation.recorded)
     document["extenders"] = [_said(answer) for answer in explanation.extenders]
     document["notes"] = [{"plugin": name, "text": text} for name, texts in explanation.notes.items() for text in texts]
+    document["versionRules"] = [rule.text for rule in explanation.version_rules]
     if not explanation.runs_on:
         document["claimsInUse"] = msgspec.to_builtins(explanation.claims_in_use)
         document["absentDrivers"] = msgspec.to_builtins(explanation.absent_drivers)

@@ -228,7 +228,9 @@ def _held_back(explanation: Explanation, chosen: Choice | None) -> str:
 
 
 def data_paragraphs(explanation: Explanation) -> Iterator[Paragraph]:
-    """What plugins say about their data."""
+    """What plugins say about their data, and which rules are others in other versions."""
+    for rule in explanation.version_rules:
+        yield Paragraph(f"{rule.text}.", Level.DETAIL)
     for plugin, notes in explanation.notes.items():
         yield Paragraph(f"{plugin}: {'; '.join(notes)}.", Level.DETAIL)
 

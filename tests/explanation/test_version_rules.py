@@ -1,0 +1,132 @@
+"""Explanations name the version where a rule of it decides, and offer an upgrade where that alone helps."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from kubesched import Explanation
+from kubesched.explanation import Explainer, explain
+from kubesched.pages.explanations import explanation_page
+from kubesched.pages.formats import as_text
+from kubesched.release import Release
+from kubesched.setup import set_up
+from kubesched.snapshot import ClusterObjects
+from kubesched.testing import make_node, make_object, make_pod
+
+HOST = "kubernetes.io/hostname"
+NOT_BLUE = {"matchExpressions": [{"key": "team", "operator": "NotIn", "values": ["blue"]}]}
+APART = {
+    "podAntiAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [
+            {"topologyKey": HOST, "labelSelector": {"matchLabels": {"app": "x"}}, "namespaceSelector": NOT_BLUE}
+        ]
+    }
+}
+WAITING = make_pod("new", labels={"app": "x"}, spec={"affinity": APART})
+NEGATIVE = (
+    make_object("Namespace", "default", labels={"team": "blue"}),
+    make_node("n1", labels={HOST: "n1"}),
+    make_node("full", labels={HOST: "full"}, allocatable={"cpu": "1", "memory": "1Gi", "pods": "0"}),
+    make_pod("old", node="n1", labels={"app": "x"}),
+    WAITING,
+)
+
+
+def explained(version: str, *objects: Any, pod: str = "default/new", **how: Any) -> Explanation:
+    return explain(ClusterObjects(objects, server_version=version), pod, **how)
+
+
+@pytest.mark.parametrize("version", ["v1.34.4", "v1.36.3"])
+def test_a_selector_that_a_version_misreads_is_named_and_the_upgrade_is_the_last_fix(version: str) -> None:
+    explanation = explained(version, *NEGATIVE)
+    text = as_text(explanation_page(explanation), 200)
+    assert "InterPodAffinity: v1.34 to v1.36.3 match every namespace" in text
+    assert "(kubernetes issue 141526); v1.37 does not." in text
+    *others, last = explanation.fixes
+    assert others
+    assert (str(last), last.kind, last.nodes) == ("upgrade to v1.37 -> 1 node", "upgrade", ("n1",))
+    assert [patch.text for patch in last.patches] == ["upgrade to v1.37"]
+    assert last.patches[0].target is None
+    page = explanation_page(explanation)
+    assert page.document["versionRules"] == [rule.text for rule in explanation.version_rules]
+
+
+@pytest.mark.parametrize("version", ["v1.33.13", "v1.37.2"])
+def test_versions_that_read_it_have_nothing_to_say(version: str) -> None:
+    explanation = explained(version, *NEGATIVE)
+    assert explanation.feasible == ["n1"]
+    assert not explanation.version_rules
+
+
+def test_an_upgrade_that_alone_does_not_help_is_not_offered() -> None:
+    unready = make_node("n1", labels={HOST: "n1"}, unschedulable=True)
+    objects = (unready, *(one for one in NEGATIVE if one.name != "n1"))
+    explanation = explained("v1.36.3", *objects)
+    assert any(rule.may_fit_later for rule in explanation.version_rules)
+    assert "upgrade" not in {fix.kind for fix in explanation.fixes}
+
+
+def test_an_upgrade_keeps_the_rest_of_the_configuration() -> None:
+    """A version that rejects the configuration is none that helps; profiles that are built stay as they are."""
+    cluster = ClusterObjects(NEGATIVE, server_version="v1.36.3")
+    setup = set_up(release=Release(36))
+    with Explainer(cluster, setup) as explainer:
+        assert explainer.explain("default/new", max_fixes=8).fixes[-1].kind == "upgrade"
+        assert explainer.explain("default/new", max_fixes=1).fixes[0].kind != "upgrade"
+    with Explainer(cluster, set_up(release=Release(36)).profiles) as explainer:
+        assert "upgrade" not in {fix.kind for fix in explainer.explain("default/new", max_fixes=8).fixes}
+
+
+def test_a_pod_that_runs_is_tried_without_itself() -> None:
+    runs = msgspec.structs.replace(WAITING, spec=msgspec.structs.replace(WAITING.spec, node_name="n1"))
+    explanation = explained("v1.36.3", *NEGATIVE[:-1], runs)
+    assert str(explanation.fixes[-1]) == "upgrade to v1.37 -> 1 node"
+
+
+def test_a_downgrade_is_never_offered() -> None:
+    pod = make_pod("new", spec={"resources": {"requests": {"cpu": "3"}}})
+    node = make_node("n1", allocatable={"cpu": "2", "memory": "4Gi", "pods": "10"})
+    assert explained("v1.33.13", node, pod).fits
+    explanation = explained("v1.34.4", node, pod)
+    assert not explanation.fits
+    assert "upgrade" not in {fix.kind for fix in explanation.fixes}
+
+
+CLASS = "WaitForFirstConsumer"
+GOLD = (
+    make_node("n1", allocatable={"cpu": "2", "memory": "4Gi", "pods": "10"}),
+    make_object("StorageClass", "sc", provisioner="d.example", volumeBindingMode=CLASS),
+    make_object(
+        "PersistentVolumeClaim",
+        "c",
+        spec={"storageClassName": "sc", "accessModes": ["ReadWriteOnce"], "volumeAttributesClassName": "gold"},
+    ),
+)
+VOLUMES = [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]
+
+
+@pytest.mark.parametrize(("cpu", "fixes"), [("1", ["upgrade to v1.34 -> 1 node"]), ("3", [])])
+def test_the_later_version_reads_all_fields_of_the_pod(cpu: str, fixes: list[str]) -> None:
+    pod = make_pod("new", spec={"volumes": VOLUMES, "resources": {"requests": {"cpu": cpu}}})
+    explanation = explained("v1.33.13", *GOLD, pod)
+    assert (
+        "VolumeBinding: an unbound claim with volumeAttributesClassName is an error in v1.33; in v1.34 it is not"
+        in {rule.text for rule in explanation.version_rules}
+    )
+    assert [str(fix) for fix in explanation.fixes if fix.kind == "upgrade"] == fixes
+
+
+def test_fields_that_the_version_does_not_read_are_named() -> None:
+    pod = make_pod("new", spec={"resources": {"requests": {"cpu": "3"}}})
+    node = make_node("n1", allocatable={"cpu": "2", "memory": "4Gi", "pods": "10"})
+    (rule,) = explained("v1.33.13", node, pod).version_rules
+    assert rule.text == "v1.33 does not read spec.resources (feature gate PodLevelResources)"
+
+
+def test_preemption_on_nodes_that_are_too_small_is_of_one_version() -> None:
+    pod = make_pod("new", requests={"cpu": "3"})
+    node = make_node("n1", allocatable={"cpu": "2", "memory": "4Gi", "pods": "10"})
+    (rule,) = explained("v1.33.13", node, pod).version_rules
+    assert rule.text.startswith("NodeResourcesFit: v1.33 tries preemption on nodes that are too small")
+    assert not explained("v1.34.4", node, pod).version_rules
