@@ -198,6 +198,7 @@ def set_up_scheduler(
         InputError: it replaces kube-scheduler without a profile for its pods; or a KubeSchedulerConfiguration has
             kube-scheduler's Lease although it does not; or the version allocates devices, and its API servers do not
             have the API in which claims are written.
+    Rule: API servers have resource.k8s.io/v1 since v1.34.
     """
     if release.has("DynamicResourceAllocation") and release.before(34):
         raise InputError(

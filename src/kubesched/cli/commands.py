@@ -16,10 +16,11 @@ from kubesched.cli.json_log import json_log, with_json_log
 from kubesched.cli.option_rules import with_checked_usage
 from kubesched.cli.output import print_text
 from kubesched.cli.program_name import as_typed, program_name
+from kubesched.cli.release_options import VERSION_TEXT
 from kubesched.cli.standard_streams import checked_output, discard_the_rest, with_own_output
 from kubesched.documents import did_you_mean
 from kubesched.errors import KubeschedError, error_message
-from kubesched.version import VERSION, VERSION_TEXT
+from kubesched.version import VERSION
 
 _COMMANDS: Final = (
     "simulate",

@@ -17,6 +17,7 @@ from kubesched.cli.plugin_log import log_once
 from kubesched.cli.release_options import feature_gates_option, release_for
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.slow_plugins import note_slow_plugin
+from kubesched.release import KNOWN_NUMBERS
 
 if TYPE_CHECKING:
     from kubesched.comparison import Candidate
@@ -58,7 +59,8 @@ def _two_versions_at_most(context: click.Context, option: click.Parameter, given
     metavar="VERSION",
     multiple=True,
     callback=_two_versions_at_most,
-    help="Version of Kubernetes, 1.33 to 1.37. Give it twice to compare two, once to compare the cluster's with it.",
+    help=f"Version of Kubernetes, {KNOWN_NUMBERS}. Give it twice to compare two, once to compare the cluster's with "
+    "it.",
 )
 @feature_gates_option
 @click.option("--pack", is_flag=True, help="Compare with NodeResourcesFit's strategy MostAllocated.")

@@ -18,6 +18,7 @@ from kubesched.cli.options import (
     preemption_helps_option,
 )
 from kubesched.cli.output import print_verbatim
+from kubesched.release import RECORDED_DEFAULT
 
 if TYPE_CHECKING:
     from kubesched.extender import ManifestOptions, Offer
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 @click.option(
     "--kube-scheduler-image",
     metavar="IMAGE",
-    help="Use the minor version of your cluster.  [default: registry.k8s.io/kube-scheduler:v1.36.3]",
+    help=f"Use the minor version of your cluster.  [default: registry.k8s.io/kube-scheduler:{RECORDED_DEFAULT}]",
 )
 @click.option(
     "--service/--sidecar",

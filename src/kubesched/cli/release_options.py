@@ -6,6 +6,8 @@ import click
 
 from kubesched.cli.inputs import SetupOptions
 from kubesched.cli.parameters import Decorator, not_empty, option_group
+from kubesched.release import DEFAULT_NUMBER, KNOWN, KNOWN_NUMBERS
+from kubesched.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,6 +24,10 @@ feature_gates_option: Final = click.option(
 )
 
 
+VERSION_TEXT: Final = f"kubesched {VERSION} (decides like kube-scheduler {KNOWN})"
+"""What `--version` prints."""
+
+
 def _version_options(help: str) -> Decorator:
     """Both."""
     version = click.option("--kubernetes-version", metavar="VERSION", callback=not_empty, help=help)
@@ -29,18 +35,19 @@ def _version_options(help: str) -> Decorator:
 
 
 version_options: Final = _version_options(
-    "Decide as this version of Kubernetes does, 1.33 to 1.37.  [default: that of the API server, else of the kubelets]"
+    f"Decide as this version of Kubernetes does, {KNOWN_NUMBERS}.  "
+    "[default: that of the API server, else of the kubelets]"
 )
 """Both, where a cluster is there."""
 
 reader_version_options: Final = _version_options(
-    "Read FILE as this version of kube-scheduler does, 1.33 to 1.37.  [default: 1.36]"
+    f"Read FILE as this version of kube-scheduler does, {KNOWN_NUMBERS}.  [default: {DEFAULT_NUMBER}]"
 )
 """Both, where configurations are read and nothing is decided."""
 
 beside_version_options: Final = _version_options(
-    "Decide as this version of Kubernetes does, 1.33 to 1.37: that of the kube-scheduler that calls the extender.  "
-    "[default: 1.36]"
+    f"Decide as this version of Kubernetes does, {KNOWN_NUMBERS}: that of the kube-scheduler that calls the extender.  "
+    f"[default: {DEFAULT_NUMBER}]"
 )
 """Both, for an extender."""
 

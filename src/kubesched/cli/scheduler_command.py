@@ -15,11 +15,11 @@ from kubesched.cli.leader_election import leader_election_options
 from kubesched.cli.options import deciding_options
 from kubesched.cli.output import print_verbatim
 from kubesched.cli.parameters import Command, Seconds, gathered, option_words
-from kubesched.cli.release_options import release_for
+from kubesched.cli.release_options import VERSION_TEXT, release_for
 from kubesched.cli.scheduler_differences import differences
 from kubesched.cli.scheduler_manifests import manifests
 from kubesched.errors import InputError, LeaseLostError
-from kubesched.version import VERSION, VERSION_TEXT
+from kubesched.version import VERSION
 
 if TYPE_CHECKING:
     from kubesched.live import LiveScheduler, SchedulerOptions

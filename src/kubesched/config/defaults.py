@@ -17,7 +17,10 @@ DEFAULT_SCHEDULER_NAME: Final = "default-scheduler"
 
 
 def default_plugins(release: Release) -> Plugins:
-    """What an absent `plugins` means; the order is the order of the calls."""
+    """What an absent `plugins` means; the order is the order of the calls.
+
+    Rule: kube-scheduler; NodeName is first since v1.37, and DynamicResources has a weight since v1.35.
+    """
     names = ["NodeUnschedulable", "NodeName"] if release.before(37) else ["NodeName", "NodeUnschedulable"]
     claims = [PluginEntry("DynamicResources", 0 if release.before(35) else 2)]
     features = [PluginEntry("NodeDeclaredFeatures")]

@@ -52,6 +52,7 @@ def lease_grants(name: str) -> list[Grant]:
 
 
 def _writes() -> list[Grant]:
+    """Rule: Kubernetes v1.36 asks for resourceclaims/binding where a status allocates."""
     return [
         _grant("", ["pods/binding"], ["create"], "Bind a pod to its node."),
         _grant("", ["pods"], ["get"], "Find out whether a pod is bound, if the answer to a Binding was lost."),

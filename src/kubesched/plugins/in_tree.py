@@ -35,6 +35,9 @@ def in_tree_plugins(release: Release) -> dict[str, type[Plugin]]:
 
     Where versions differ in what a class is, such as its extension points, there is a class for each; what differs in
     a rule asks the release of the plugin.
+
+    Rule: kube-scheduler; the texts of TaintToleration and VolumeRestrictions are others since v1.34,
+    NodeDeclaredFeatures exists since v1.35, and NodeResourcesFit checks its arguments otherwise since v1.36.
     """
     classes: tuple[type[Plugin], ...] = (
         SchedulingGates,
@@ -62,6 +65,7 @@ def in_tree_plugins(release: Release) -> dict[str, type[Plugin]]:
 
 
 def _dynamic_resources(release: Release) -> type[DynamicResources]:
+    """Rule: kube-scheduler scores devices since v1.35."""
     if release.before(35):
         return UnscoredDynamicResources
     has_conditions = release.has("DRADeviceBindingConditions") and release.has("DRAResourceClaimDeviceStatus")

@@ -203,7 +203,10 @@ class InterPodAffinity(Plugin):
         return anti_affinity_of_others(state.pod.identity.value, keys, node, snapshot)
 
     def version_rules(self, state: CycleState, pod: Pod) -> Iterator[RuleOfVersion]:
-        """A namespaceSelector that the version reads otherwise than others."""
+        """A namespaceSelector that the version reads otherwise than others.
+
+        Rule: kube-scheduler v1.34 to v1.36, kubernetes issue 141526.
+        """
         if meets_every_namespace(state.pod.terms.value, self.release):
             text = "v1.34 to v1.36.3 match every namespace with a namespaceSelector of NotIn or DoesNotExist alone"
             yield RuleOfVersion(f"{text} (kubernetes issue 141526); v1.37 does not", may_fit_later=True)

@@ -280,7 +280,7 @@ class NodeResourcesFit(Plugin):
             yield f"all {offered['pods']} places for pods are in use"
 
     def version_rules(self, state: CycleState, pod: Pod) -> Iterator[RuleOfVersion]:
-        """Nodes that can never take the pod count for preemption in v1.33."""
+        """Rule: nodes that can never take the pod count for preemption in kube-scheduler v1.33."""
         if self.release.before(34) and self._is_too_large(state.pod.requests.value):
             yield RuleOfVersion("v1.33 tries preemption on nodes that are too small even when empty; v1.34 does not")
 

@@ -55,6 +55,7 @@ def meets_every_namespace(written: AffinityTerms, release: Release) -> bool:
 
 
 def _keeps_selector(release: Release) -> bool:
+    """Rule: kube-scheduler v1.34 to v1.36."""
     return not release.before(34) and release.before(37)
 
 

@@ -197,7 +197,10 @@ class VolumeBinding(Plugin):
         return [(wanted, matching_volumes(wanted, persistent, nodes, taken)) for wanted in in_order]
 
     def version_rules(self, state: CycleState, pod: Pod) -> Iterator[RuleOfVersion]:
-        """Claims of an attributes class are an error without its gate."""
+        """Claims of an attributes class are an error without its gate.
+
+        Rule: kube-scheduler; the gate is off in v1.33, and on since v1.34.
+        """
         claims = (state.find(PodClaims) or _NO_CLAIMS).delayed
         if not self.release.has(_ATTRIBUTES_GATE) and any(one.spec.volume_attributes_class_name for one in claims):
             text = "an unbound claim with volumeAttributesClassName is an error in v1.33; in v1.34 it is not"

@@ -14,9 +14,14 @@ with lazy_exports(__name__):
         gates_of as gates_of,
         minors_with as minors_with,
     )
+    from kubesched.release.known_versions import (
+        DEFAULT_NUMBER as DEFAULT_NUMBER,
+        KNOWN as KNOWN,
+        KNOWN_NUMBERS as KNOWN_NUMBERS,
+        RECORDED_DEFAULT as RECORDED_DEFAULT,
+    )
     from kubesched.release.release import (
         DEFAULT_RELEASE as DEFAULT_RELEASE,
-        KNOWN as KNOWN,
         RELEASES as RELEASES,
         Release as Release,
         numbers_of as numbers_of,

@@ -12,12 +12,10 @@ import msgspec
 
 from kubesched.errors import InputError
 from kubesched.release.feature_gate_table import feature_gate
+from kubesched.release.known_versions import DEFAULT_MINOR, KNOWN, RECORDED
 
-_RECORDED: Final = {33: 13, 34: 4, 35: 4, 36: 3, 37: 2}  # minor -> the patch that was measured
-_FIRST, _LAST = min(_RECORDED), max(_RECORDED)
+_FIRST, _LAST = min(RECORDED), max(RECORDED)
 _VERSION: Final = re.compile(r"v?([0-9]{1,4})\.([0-9]{1,4})\+?(?:\.([0-9]{1,9}))?(?:[-+].*)?", re.DOTALL)
-KNOWN: Final = f"v1.{_FIRST} to v1.{_LAST}"
-"""The versions whose rules kubesched has, as sentences name them."""
 
 
 class Release(msgspec.Struct, frozen=True):
@@ -31,7 +29,7 @@ class Release(msgspec.Struct, frozen=True):
         assert Release(35).before(36) and not Release(35).has("NodeDeclaredFeatures")
     """
 
-    minor: int = 36
+    minor: int = DEFAULT_MINOR
     gates: tuple[tuple[str, bool], ...] = ()
 
     def has(self, name: str) -> bool:
@@ -55,7 +53,7 @@ class Release(msgspec.Struct, frozen=True):
     @property
     def recorded(self) -> str:
         """The version that its rules were recorded from, such as `v1.36.3`."""
-        return f"v1.{self.minor}.{_RECORDED[self.minor]}"
+        return f"v1.{self.minor}.{RECORDED[self.minor]}"
 
     @property
     def version(self) -> str:
@@ -67,7 +65,7 @@ class Release(msgspec.Struct, frozen=True):
         return self.version + (f" with {gates}" if gates else "")
 
 
-RELEASES: Final = tuple(map(Release, _RECORDED))
+RELEASES: Final = tuple(map(Release, RECORDED))
 """Every version whose rules kubesched has, the oldest first."""
 
 DEFAULT_RELEASE: Final = Release()
@@ -91,7 +89,7 @@ def release_of(text: str) -> tuple[Release, str]:
     if (major, minor) != (1, known):
         asked = f"v{major}.{minor}" + (f".{patch}" if has_patch else "")
         return release, f"kubesched has the rules of {KNOWN}; {asked} is decided as v1.{known}"
-    if known == _FIRST and patch < _RECORDED[known] and has_patch:
+    if known == _FIRST and patch < RECORDED[known] and has_patch:
         ports = "which counts host ports of sidecars; earlier patches may not"
         return release, f"v1.{known}.{patch} is decided as {release.recorded}, {ports}"
     return release, ""

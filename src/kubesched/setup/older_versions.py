@@ -10,6 +10,7 @@ from kubesched.config import ConfigSource, Readable, is_meant_as_configuration, 
 from kubesched.documents import read_file, write_yaml
 from kubesched.errors import ConfigError, InputError
 from kubesched.legacy import Conversion, OlderVersions, convert_configuration
+from kubesched.release import DEFAULT_RELEASE
 from kubesched.setup.registry import PluginLike, find_plugins
 from kubesched.setup.sources import local_places
 
@@ -54,7 +55,7 @@ def convert_text(
     if conversion.is_unchanged:
         return read_text(source), False
     reader = "kube-scheduler" if kube_scheduler else "kubesched"
-    heading = [f"Converted from {conversion.origin} for {reader}; its plugins decide as in v1.36."]
+    heading = [f"Converted from {conversion.origin} for {reader}; its plugins decide as in {DEFAULT_RELEASE}."]
     comments: dict[str, str] = {}
     for notice in conversion.notices:
         if notice.path:
@@ -78,9 +79,10 @@ def logging_conversions(source: object) -> Iterator[Callable[[Conversion], None]
     name = source.file if isinstance(source, ConfigSource) else source if isinstance(source, Path) else "FILE"
     for conversion in conversions:
         _LOG.warning(
-            "%s: converted from %s; its plugins decide as in v1.36. See: kubesched config convert --for kubesched %s",
+            "%s: converted from %s; its plugins decide as in %s. See: kubesched config convert --for kubesched %s",
             "configuration" if name == "FILE" else name,
             conversion.origin,
+            DEFAULT_RELEASE,
             name,
         )
 

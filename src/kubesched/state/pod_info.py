@@ -90,6 +90,8 @@ class Parts:
 
     A part goes when no pod has it any more. The last ones made stay for a while: a pod may be asked about again before
     it is placed, and the next pod of its workload after it.
+
+    Rule: since kube-scheduler v1.37, more of a pod's status counts for its requests; see PodRequests.
     """
 
     def __init__(self, release: Release = DEFAULT_RELEASE) -> None:

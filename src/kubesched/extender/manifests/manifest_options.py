@@ -4,8 +4,9 @@ from typing import Final
 
 from kubesched.config import ExtenderManagedResource
 from kubesched.manifests import Installation
+from kubesched.release import RECORDED_DEFAULT
 
-KUBE_SCHEDULER_IMAGE: Final = "registry.k8s.io/kube-scheduler:v1.36.3"
+KUBE_SCHEDULER_IMAGE: Final = f"registry.k8s.io/kube-scheduler:{RECORDED_DEFAULT}"
 SIDECAR_PORT: Final = 8888
 SERVICE_PORT: Final = 8443
 HEALTH_PORT: Final = 8888
