@@ -127,6 +127,15 @@ def test_the_report_names_pods_and_texts_and_no_node_of_a_pod():
     assert "spec.resources" not in result.stderr
 
 
+def test_the_first_sentence_is_about_the_versions_of_one_configuration(tmp_path: Path):
+    (config := tmp_path / "plain.yaml").write_text(
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+    )
+    result = compare(CLUSTER, "--config", config, versions=("1.36", "1.37"), output="table")
+    assert result.stdout.startswith("v1.37 instead of v1.36: 1 pod becomes pending")
+    assert f"A: {config} on v1.36. B: {config} on v1.37." in " ".join(result.stdout.split())
+
+
 def test_the_text_of_a_preemption_is_without_its_node(tmp_path: Path):
     low, high = make_pod("low", node="n1", requests={"cpu": "3"}), make_pod("high", requests={"cpu": "3"}, priority=9)
     cluster = write(tmp_path, make_node("n1", allocatable={"cpu": "4"}), low, high)

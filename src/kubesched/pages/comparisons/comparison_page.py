@@ -134,6 +134,7 @@ def _check(condition: str, why: str) -> dict[str, object]:
 
 def _verdict(comparison: Comparison) -> tuple[str, Level]:
     findings, notice = comparison.findings, comparison.upgrade
+    a, b = (comparison.a, comparison.b) if notice is None else (notice.a, notice.b)
     if notice is not None and any(notice.rejected):
         return rejected_configuration(notice), Level.BAD
     if any(comparison.faults):
@@ -141,9 +142,9 @@ def _verdict(comparison: Comparison) -> tuple[str, Level]:
         return f"A plugin fails, so the figures do not show what it does when it works: {'. '.join(failed)}", Level.BAD
     if not findings:
         unserved, flipped = _unserved(comparison), flips(comparison)
-        same = f"{comparison.b} differs from {comparison.a} in no figure beyond chance."
+        same = f"{b} differs from {a} in no figure beyond chance."
         if flipped:
-            same = f"{comparison.b} instead of {comparison.a}: {flipped}. No figure differs beyond chance."
+            same = f"{b} instead of {a}: {flipped}. No figure differs beyond chance."
         level = Level.BAD if unserved else Level.WARNING if flipped else Level.PLAIN
         return f"{unserved}{same}{_staying(comparison)}", level
     shown = ", ".join(map(_in_words, _by_weight(findings)[:_N_IN_VERDICT]))
@@ -152,7 +153,7 @@ def _verdict(comparison: Comparison) -> tuple[str, Level]:
     when = "" if comparison.choice.mode == "pending" else f"{_RE_CREATED[comparison.choice.mode]}, "
     levels = {_level(one) for one in findings} - {Level.PLAIN}
     level = levels.pop() if len(levels) == 1 else Level.WARNING
-    outcome = " ".join([f"{comparison.b} instead of {comparison.a}: {when}{shown}{rest}.", *bill(comparison)])
+    outcome = " ".join([f"{b} instead of {a}: {when}{shown}{rest}.", *bill(comparison)])
     flipped = f" {flips(comparison)}." if flips(comparison) else ""
     return f"{_unserved(comparison)}{outcome}{flipped}{_staying(comparison)}", level
 
