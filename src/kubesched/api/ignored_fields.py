@@ -21,6 +21,7 @@ ObjectT = TypeVar("ObjectT", bound=KubeObject)
 _EACH: Final = "[]"
 _CLAIM: Final = ("spec", "devices", "requests", _EACH, "exactly")
 _ALTERNATIVES: Final = ("spec", "devices", "requests", _EACH, "first_available")
+_DISTINCT: Final = ("spec", "devices", "constraints", _EACH, "distinct_attribute")
 _DEVICE: Final = ("spec", "devices", _EACH)
 _RESULT: Final = ("status", "allocation", "devices", "results", _EACH)
 
@@ -32,11 +33,19 @@ class IgnoredField(NamedTuple):
         gate: the gate.
         kind: the kind of objects.
         path: the attributes that lead to it; `[]` stands for each entry of a list.
+        with_entry: whether the entry of the list that has it is ignored, too.
+        since: the first minor version that ignores it; earlier ones do something else without the gate.
     """
 
     gate: str
     kind: type[KubeObject]
     path: tuple[str, ...]
+    with_entry: bool = False
+    since: int = 0
+
+    def is_off(self, release: Release) -> bool:
+        """Whether a version does not read it."""
+        return not release.has(self.gate) and not release.before(self.since)
 
     @property
     def spelled(self) -> str:
@@ -44,15 +53,16 @@ class IgnoredField(NamedTuple):
         return ".".join(map(_spelled, self.path)).replace(f".{_EACH}", _EACH)
 
 
-def _fields(gate: str, kind: type[KubeObject], *paths: tuple[str, ...]) -> tuple[IgnoredField, ...]:
-    return tuple(IgnoredField(gate, kind, path) for path in paths)
+def _fields(gate: str, kind: type[KubeObject], *paths: tuple[str, ...], since: int = 0) -> tuple[IgnoredField, ...]:
+    return tuple(IgnoredField(gate, kind, path, since=since) for path in paths)
 
 
-def _of_requests(gate: str, *names: str) -> tuple[IgnoredField, ...]:
+def _of_requests(gate: str, *names: str, since: int = 0) -> tuple[IgnoredField, ...]:
     """Fields of a request, and of its alternatives."""
     paths = [(*place, name) for name in names for place in (_CLAIM, (*_ALTERNATIVES, _EACH))]
     of_templates = [("spec", *path) for path in paths]
-    return (*_fields(gate, ResourceClaim, *paths), *_fields(gate, ResourceClaimTemplate, *of_templates))
+    of_claims = _fields(gate, ResourceClaim, *paths, since=since)
+    return (*of_claims, *_fields(gate, ResourceClaimTemplate, *of_templates, since=since))
 
 
 IGNORED_FIELDS: Final = (
@@ -70,15 +80,23 @@ IGNORED_FIELDS: Final = (
     *_fields("DRAExtendedResource", DeviceClass, ("spec", "extended_resource_name")),
     *_fields("DRADeviceTaints", ResourceSlice, (*_DEVICE, "taints")),
     *_of_requests("DRADeviceTaints", "tolerations"),
-    *_fields("DRAPartitionableDevices", ResourceSlice, ("spec", "shared_counters"), (*_DEVICE, "consumes_counters")),
+    *_fields(
+        "DRAPartitionableDevices",
+        ResourceSlice,
+        ("spec", "shared_counters"),
+        ("spec", "per_device_node_selection"),
+        (*_DEVICE, "consumes_counters", _EACH, "counters"),  # no claim gets such a device
+    ),
     *_fields("DRAConsumableCapacity", ResourceSlice, (*_DEVICE, "allow_multiple_allocations")),
     *_fields("DRAConsumableCapacity", ResourceClaim, (*_RESULT, "consumed_capacity")),
-    *_of_requests("DRAConsumableCapacity", "capacity"),
+    *_of_requests("DRAConsumableCapacity", "capacity", since=35),
+    IgnoredField("DRAConsumableCapacity", ResourceClaim, _DISTINCT, since=35),
+    IgnoredField("DRAConsumableCapacity", ResourceClaimTemplate, ("spec", *_DISTINCT), since=35),
+    IgnoredField("DRADeviceBindingConditions", ResourceSlice, (*_DEVICE, "binding_conditions"), with_entry=True),
     *_fields(
         "DRADeviceBindingConditions",
         ResourceSlice,
         (*_DEVICE, "binds_to_node"),
-        (*_DEVICE, "binding_conditions"),
         (*_DEVICE, "binding_failure_conditions"),
     ),
     *_fields(
@@ -97,16 +115,16 @@ them; without them the fields are not read.
 
 def without_ignored_fields(release: Release) -> Callable[[ObjectT], ObjectT] | None:
     """What makes an object one that the version reads; None where it reads everything."""
-    paths: dict[type[KubeObject], list[tuple[str, ...]]] = {}
+    fields: dict[type[KubeObject], list[IgnoredField]] = {}
     for field in IGNORED_FIELDS:
-        if not release.has(field.gate):
-            paths.setdefault(field.kind, []).append(field.path)
-    if not paths:
+        if field.is_off(release):
+            fields.setdefault(field.kind, []).append(field)
+    if not fields:
         return None
 
     def read(one: ObjectT) -> ObjectT:
-        for path in paths.get(type(one), ()):
-            one = _cleared(one, path)
+        for field in fields.get(type(one), ()):
+            one = _cleared(one, field.path, with_entry=field.with_entry)
         return one
 
     return read
@@ -114,7 +132,7 @@ def without_ignored_fields(release: Release) -> Callable[[ObjectT], ObjectT] | N
 
 def ignored_fields(release: Release, objects: Iterable[KubeObject]) -> dict[IgnoredField, int]:
     """The fields that some objects have and the version does not read, and how many objects have each."""
-    off = [field for field in IGNORED_FIELDS if not release.has(field.gate)]
+    off = [field for field in IGNORED_FIELDS if field.is_off(release)]
     if not off:
         return {}
     found = Counter(
@@ -128,7 +146,7 @@ def _spelled(name: str) -> str:
     return first + "".join(other.capitalize() for other in others)
 
 
-def _cleared(value: T, path: tuple[str, ...]) -> T:
+def _cleared(value: T, path: tuple[str, ...], *, with_entry: bool = False) -> T:
     """The value without what is at a path; the value itself where nothing is."""
     name, *rest = path
     inner: Any = getattr(value, name)
@@ -137,9 +155,10 @@ def _cleared(value: T, path: tuple[str, ...]) -> T:
     if not rest:
         return msgspec.structs.replace(value, **{name: getattr(type(value)(), name)})
     if rest[0] == _EACH:
-        changed: Any = tuple(_cleared(entry, tuple(rest[1:])) for entry in inner)
-        is_same = all(entry is before for entry, before in zip(changed, inner, strict=True))
+        entries = [(entry, _cleared(entry, tuple(rest[1:]))) for entry in inner]
+        changed: Any = tuple(after for before, after in entries if after is before or not with_entry)
+        is_same = all(after is before for before, after in entries)
     else:
-        changed = _cleared(inner, tuple(rest))
+        changed = _cleared(inner, tuple(rest), with_entry=with_entry)
         is_same = changed is inner
     return value if is_same else msgspec.structs.replace(value, **{name: changed})

@@ -118,7 +118,7 @@ class DeviceSurvey:
         """The devices of the class of a request that are not taken."""
         for kind in self.kinds:
             for pool in kind.pools:
-                for device in pool.devices if pool.is_complete and pool.is_valid else ():
+                for device in pool.devices if pool.is_used else ():
                     if not self.in_use.is_taken(device.id) and not refusal_of(ask.class_selectors, device):
                         yield kind, device
 

@@ -2,7 +2,7 @@
 
 Rule: kube-scheduler v1.36. matchAttribute: all devices have the value of the first one. distinctAttribute: upstream
 remembers one value for each request, that of its latest device, and forgets it when a device is taken back; so the
-first and the third device of one request may be equal. Since v1.37 all values differ.
+first and the third device of one request may be equal. Since v1.37 all values differ; v1.34 compares none.
 """
 
 from collections.abc import Sequence
@@ -21,11 +21,12 @@ class Bonds:
         assert bonds.add("r0", device) and bonds.add("r1", device)
     """
 
-    __slots__ = ("_constraints", "_distinct", "_latest_only", "_values")
+    __slots__ = ("_compares_distinct", "_constraints", "_distinct", "_latest_only", "_values")
 
     def __init__(self, constraints: Sequence[ConstraintAsk], release: Release = DEFAULT_RELEASE) -> None:
         self._constraints = constraints
         self._latest_only = release.before(37)
+        self._compares_distinct = not release.before(35)
         self._values: list[list[DeviceAttribute]] = [[] for _ in constraints]  # of each device that is concerned
         self._distinct: list[dict[str, DeviceAttribute]] = [{} for _ in constraints]  # the latest one by request
 
@@ -54,4 +55,5 @@ class Bonds:
         values = self._values[i]
         if not self._constraints[i].is_distinct:
             return not values or values[0] == value
-        return value not in (self._distinct[i].values() if self._latest_only else values)
+        others = self._distinct[i].values() if self._latest_only else values
+        return not self._compares_distinct or value not in others

@@ -15,6 +15,7 @@ from kubesched.cel import CompiledSelector, Refusal, compile_selector
 from kubesched.documents import count, plural
 from kubesched.errors import CelCompileError, CelRuntimeError
 from kubesched.plugins.dynamic_resources.asks import ALL, ClaimAsk, ConstraintAsk, DeviceAsk, NamedAsk
+from kubesched.plugins.dynamic_resources.device_search import is_ignored
 from kubesched.plugins.tolerations import taint_words, untolerated_taints
 from kubesched.state import DeviceId, DevicePool, Devices, PoolDevice
 
@@ -216,7 +217,7 @@ def _looked_at(
     of_class = [
         (pool, one)
         for pool in pools
-        if _is_sound(pool)
+        if pool.is_used
         for one in pool.devices
         if not refusal_of(ask.class_selectors, one)
     ]
@@ -230,7 +231,7 @@ def _looked_at(
         len(of_class) - len(reasons),
         tuple(_counted(reasons)),
         _broken_pools(pools),
-        any(_may_do(pool, ask) for pool in pools if not _is_sound(pool)),
+        any(_may_do(pool, ask) for pool in pools if not pool.is_used),
     )
     return of_request, reasons
 
@@ -242,7 +243,7 @@ def _may_do(pool: DevicePool, ask: DeviceAsk) -> bool:
 
 def _broken_pools(pools: Iterable[DevicePool]) -> str:
     """What is wrong with pools that are left out."""
-    states = Counter(_fault_of(pool) if pool.is_complete else "being updated" for pool in pools if not _is_sound(pool))
+    states = Counter(_fault_of(pool) if pool.is_complete else "being updated" for pool in pools if not pool.is_used)
     return ", ".join(f"{count(n, 'pool')} {plural(n, 'is', 'are')} {state}" for state, n in states.items())
 
 
@@ -256,10 +257,6 @@ def _fault_of(pool: DevicePool) -> str:
     return "invalid: two of its counter sets have one name"
 
 
-def _is_sound(pool: DevicePool) -> bool:
-    return pool.is_complete and pool.is_valid
-
-
 def _reason(pool: DevicePool, device: PoolDevice, devices: Devices, ask: DeviceAsk) -> _Reason | None:
     """What keeps a request from a device of its class; None for nothing."""
     if refusal := refusal_of(ask.selectors, device):
@@ -268,6 +265,8 @@ def _reason(pool: DevicePool, device: PoolDevice, devices: Devices, ask: DeviceA
         return _Reason(_TAKEN, passes=True, used=(device.id,))
     for taint in untolerated_taints(device.spec.taints or (), ask.tolerations):
         return _Reason(f"{_TAINT}{taint_words(taint)} is not tolerated", passes=True)
+    if is_ignored(device, devices):
+        return _Reason(f"is a part of a device, which {devices.release} gives to no claim")
     for name, amount in ask.capacity:
         has = (device.spec.capacity or {}).get(name)
         if has is None or parse_quantity(has.amount) < parse_quantity(amount):
@@ -390,7 +389,7 @@ def _lacking(pools: Sequence[DevicePool], claim: ClaimAsk, constraint: Constrain
     with_it = [
         device
         for pool in pools
-        if _is_sound(pool)
+        if pool.is_used
         for device in pool.devices
         if device.attribute(constraint.attribute) is not None
     ]

@@ -84,6 +84,11 @@ def search(
     return chosen
 
 
+def is_ignored(device: PoolDevice, devices: Devices) -> bool:
+    """Whether no claim gets a device, because the version of Kubernetes knows no devices that share counters."""
+    return bool(device.spec.consumes_counters) and not devices.release.has("DRAPartitionableDevices")
+
+
 def _is_hopeless(pools: Sequence[DevicePool], devices: Devices, claims: Sequence[NamedAsk]) -> bool:
     """Whether a claim, or a request of one, could not be allocated even if it were the only one.
 
@@ -137,7 +142,7 @@ class _Search:
         self._places: list[Place] = [
             (pool, device)
             for pool in pools
-            if pool.is_complete and pool.is_valid
+            if pool.is_used
             for device in pool.devices
             if may_be_taken or not is_taken(device.id)
         ]
@@ -234,6 +239,9 @@ class _Search:
                     self._all[claim, i, j] = list(self._all_devices(claim, one))
                 elif one.mode != EXACT_COUNT:
                     raise ClaimError(f"claim {key}, request {one.name}: unsupported count mode {one.mode}")
+                if one.capacity and not self._devices.release.has("DRAConsumableCapacity"):  # as before v1.35
+                    why = "has capacity requests, but the DRAConsumableCapacity feature is disabled"
+                    raise ClaimError(f"claim {key}, request {one.name.partition('/')[0]}: {why}")
             n_devices += min((self._count(_Slot(claim, i, j, 0)) for j in range(len(alternatives))), default=0)
         if n_devices > MOST_DEVICES:
             limit = f"exceeds the claim limit of {MOST_DEVICES}"
@@ -287,7 +295,7 @@ class _Search:
         must = ask.mode == ALL
         if not self._is_free(slot, ask, device) or (not must and not self._is_selected(slot.claim, ask, device)):
             return False
-        if has_untolerated_taint(device.spec.taints or (), ask.tolerations):
+        if has_untolerated_taint(device.spec.taints or (), ask.tolerations) or is_ignored(device, self._devices):
             return False
         if not self._has_counters(pool, device):
             return False

@@ -140,6 +140,7 @@ class DevicePool(msgspec.Struct, frozen=True, eq=False, weakref=True, dict=True)
         counters: counter set -> counter -> amount, in billionths.
         is_complete: whether all its slices are there.
         is_valid: whether it contradicts itself nowhere; an incomplete pool is not looked at.
+        is_used: whether requests that do not want all devices find devices in it.
         has_binding_conditions: whether a device of its slices has some; such pools come last.
     """
 
@@ -150,6 +151,7 @@ class DevicePool(msgspec.Struct, frozen=True, eq=False, weakref=True, dict=True)
     counters: Mapping[str, Mapping[str, int]]
     is_complete: bool
     is_valid: bool
+    is_used: bool
     has_binding_conditions: bool
 
     @cached_property

@@ -166,7 +166,7 @@ class DeviceSlices:
     def _add(self, known: KnownSlice) -> None:
         of_pool = self._of_pool.get(known.pool)
         if of_pool is None:
-            of_pool = self._of_pool[known.pool] = PoolSlices(known.pool)
+            of_pool = self._of_pool[known.pool] = PoolSlices(known.pool, self._release)
         of_pool.add(known)
         if known.is_of_one_node and not known.is_everywhere:
             self._of_node.setdefault(known.spec.node_name, {})[known.name] = known

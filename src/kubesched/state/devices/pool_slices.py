@@ -2,7 +2,8 @@
 
 Rule: kube-scheduler v1.36 DynamicResources. Before v1.37, slices with shared counters belong to every node. Of the
 slices of a pool that belong to a node, those of the highest generation count, in the order of their names. The pool is
-complete if the cluster has as many slices of that generation as they say. A complete pool is invalid if two devices of
+complete if the cluster has as many slices of that generation as they say; before v1.35, if the node has, and requests
+find devices in others, too, unless they want all. A complete pool is invalid if two devices of
 the slices that belong to the node have one name, if two counter sets have one name, or if a device, on whatever node,
 consumes a counter that is not defined.
 """
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from kubesched.api import CounterSet, parse_quantity
+from kubesched.release import Release
 from kubesched.state.devices.device_pools import DevicePool, PoolDevice
 from kubesched.state.devices.known_slices import KnownSlice, SlicePart
 
@@ -42,10 +44,11 @@ class PoolSlices:
         version: how often they changed.
     """
 
-    def __init__(self, key: PoolKey) -> None:
+    def __init__(self, key: PoolKey, release: Release) -> None:
         self.slices: dict[str, KnownSlice] = {}
         self.version = 0
         self._key = key
+        self._is_complete_by_node = release.before(35)
         self._everywhere: dict[str, KnownSlice] = {}
         self._generations: dict[int, _Generation] = {}  # as far as asked, since the last change
 
@@ -80,14 +83,17 @@ class PoolSlices:
         first = min((known for known in here if known.spec.pool.generation == number), key=lambda known: known.name)
         slices = [part.known for part in newest]
         devices = tuple(device for part in newest for device in part.devices)
-        is_complete = generation.n_slices == first.spec.pool.resource_slice_count
+        n_slices = len(newest) if self._is_complete_by_node else generation.n_slices
+        is_complete = n_slices == first.spec.pool.resource_slice_count
+        is_valid = not is_complete or (generation.is_valid and _have_names_of_their_own(slices))
         return DevicePool(
             *self._key,
             devices,
             _without(generation.consumers, devices),
             generation.counters,
             is_complete=is_complete,
-            is_valid=not is_complete or (generation.is_valid and _have_names_of_their_own(slices)),
+            is_valid=is_valid,
+            is_used=is_valid and (is_complete or self._is_complete_by_node),
             has_binding_conditions=any(one.spec.binding_conditions for known in slices for one in known.devices),
         )
 
