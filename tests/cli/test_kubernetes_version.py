@@ -52,6 +52,24 @@ def test_a_note_names_what_the_version_does_not_read(snapshot: str) -> None:
     assert "note: v1.33 does not read spec.resources of 1 pod (feature gate PodLevelResources)" in result.stderr
 
 
+def test_a_note_says_for_which_version_devices_are_not_exact(tmp_path) -> None:
+    device_slice = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceSlice",
+        "metadata": {"name": "s"},
+        "spec": {"driver": "gpu.example.com", "pool": {"name": "p", "resourceSliceCount": 1}, "nodeName": "n1"},
+    }
+    path = tmp_path / "cluster.json"
+    items = [make_node("n1", allocatable=ROOM).document, device_slice, POD.document]
+    path.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": items}))
+    words = "v1.35 takes a random one of the devices that do, so claims may get others than here"
+    versions = ("--kubernetes-version", "1.35", "--kubernetes-version", "1.36")
+    assert words in run("compare", str(path), *versions).stderr
+    for version, is_said in (("1.33", False), ("1.34", True), ("1.35", True), ("1.36", False), ("1.37", False)):
+        stderr = run("simulate", str(path), "--kubernetes-version", version).stderr
+        assert ("takes a random one of the devices" in stderr) is is_said
+
+
 def test_the_next_command_has_the_same_version(snapshot: str) -> None:
     result = run("simulate", snapshot, "--kubernetes-version", "1.34")
     assert "--kubernetes-version 1.34" in result.stdout

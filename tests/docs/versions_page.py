@@ -33,8 +33,12 @@ kubesched answers all of them word for word: feasible nodes, scores, reasons and
 _NOT_EXACT = f"""\
 ## What is not exact
 
-- Resource claims were recorded with {DEFAULT_RELEASE.recorded}. v1.34 and v1.35 take a random device of those that
-  match a claim; kubesched takes the one that v1.36 takes, and reads only the fields whose gates are on.
+- Resource claims are exact from v1.36 on. v1.34 and v1.35 take a random device of those that match a claim; kubesched
+  takes the one that v1.36 takes. The nodes that fit are those of the version, except where a request has all devices
+  among its alternatives, where devices of one name make a pool invalid, and where a selector fails for some devices.
+  v1.33 with DynamicResourceAllocation is decided as v1.34.
+- CEL: v1.37 checks `lists.range` and `duration` otherwise, and takes a selector of the type `dyn`; kubesched has the
+  rules of v1.36.
 - A feature gate that is on in an older version than by default has the rules of the later version.
 - v1.33.0 to v1.33.12 may not count host ports of sidecars; they are decided as {RELEASES[0].recorded}.
 

@@ -95,7 +95,8 @@ def release_for(
         release, about_it = _read(asked)
     release = release.with_gates(read_feature_gates(options.feature_gates, release))
     ignored = _ignored_words(release, cluster or ()) if names_unread else ""
-    return release, "; ".join(text for text in (about_it, ignored) if text)
+    inexact = _inexact_words(release, cluster or ())
+    return release, "; ".join(text for text in (about_it, ignored, inexact) if text)
 
 
 def _ignored_words(release: "Release", objects: "Iterable[KubeObject]") -> str:
@@ -110,3 +111,19 @@ def _ignored_words(release: "Release", objects: "Iterable[KubeObject]") -> str:
         for field, n in ignored_fields(release, objects).items()
     ]
     return f"{release} does not read {listed(parts)}" if parts else ""
+
+
+def _inexact_words(release: "Release", objects: "Iterable[KubeObject]") -> str:
+    """What of the cluster is not decided as the version does, as far as that is known.
+
+    Rule: kube-scheduler before v1.36 takes any device that will do.
+    """
+    from kubesched.api import ResourceSlice
+
+    takes_any = release.before(36) and release.has("DynamicResourceAllocation")
+    if not takes_any or not any(isinstance(one, ResourceSlice) for one in objects):
+        return ""
+    return (
+        f"{release} takes a random one of the devices that do, so claims may get others than here; the nodes that fit "
+        "are those of this version, except for requests for all devices among alternatives"
+    )

@@ -126,8 +126,31 @@ VERSION_RULES: Final = (
     VersionRule(
         "DynamicResources",
         (
-            Variant(0, "distinctAttribute compares a device with the one before it alone"),
+            Variant(0, "distinctAttribute compares no devices"),
+            Variant(35, "distinctAttribute is an error without DRAConsumableCapacity"),
+            Variant(36, "distinctAttribute compares a device with the one before it alone"),
             Variant(37, "distinctAttribute compares all devices", "PR 140600"),
+        ),
+    ),
+    VersionRule(
+        "DynamicResources",
+        (
+            Variant(0, "a pool is complete if the node has all its slices; most requests take devices of others, too"),
+            Variant(35, "a pool is complete if the cluster has all its slices; requests take no devices of others"),
+        ),
+    ),
+    VersionRule(
+        "DynamicResources",
+        (
+            Variant(0, "a request for capacity is an error without DRAConsumableCapacity"),
+            Variant(35, "a request for capacity asks for none without DRAConsumableCapacity"),
+        ),
+    ),
+    VersionRule(
+        "DynamicResources",
+        (
+            Variant(0, "a configuration of a claim is written once for each request that it names"),
+            Variant(37, "a configuration of a claim is written once, without the names if these are all requests"),
         ),
     ),
     VersionRule(
