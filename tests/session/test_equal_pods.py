@@ -1,12 +1,12 @@
 """Pods of one workload in a run: what happens between two of them counts, and no plugin is asked twice about one."""
 
 from collections.abc import Callable, Hashable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
-from kubesched.api import EventType, KubeObject, Pod, WatchEvent, kind_of
+from kubesched.api import EventType, KubeObject, Pod, WatchEvent, decode_object, kind_of
 from kubesched.engine import IntVector
 from kubesched.framework import CycleState, Decision, DependsOn, Plugin, Status
 from kubesched.plugins import IN_TREE_PLUGINS
@@ -15,18 +15,29 @@ from kubesched.state import NodeInfo, Nodes
 from kubesched.testing import make_node, make_pod
 
 N_PODS, MIDDLE = 24, 12
-ROOM = {"cpu": "4", "memory": "16Gi", "pods": "8"}
+ROOM = {"cpu": "4", "memory": "16Gi", "pods": "8", "example.com/gpu": "20"}
 
 
-def node(name: str, **more: object) -> KubeObject:
+def node(name: str, **more: Any) -> KubeObject:
     return make_node(name, allocatable=ROOM, **{"labels": {"disk": "ssd"}, **more})
 
 
 def pod(number: int) -> Pod:
-    return make_pod(f"web-{number:02}", requests={"cpu": "500m"}, node_selector={"disk": "ssd"})
+    requests = {"cpu": "500m", "example.com/gpu": "1"}
+    return make_pod(f"web-{number:02}", requests=requests, node_selector={"disk": "ssd"})
 
 
-CLUSTER = [*(node(f"n{i}") for i in range(5)), make_pod("running", node="n1", requests={"cpu": "1"})]
+SLICE = decode_object(
+    "ResourceSlice",
+    b"""{"metadata": {"name": "of-n5"}, "spec": {"driver": "gpu.example.com", "nodeName": "n5", "devices": [
+        {"name": "gpu-0"}, {"name": "gpu-1"}], "pool": {"name": "n5", "generation": 1, "resourceSliceCount": 1}}}""",
+)
+CLUSTER = [
+    SLICE,
+    *(node(f"n{i}") for i in range(5)),
+    make_node("n5", allocatable={"cpu": "64"}, labels={"disk": "ssd"}),
+    make_pod("running", node="n1", requests={"cpu": "1"}),
+]
 
 
 def apply(session: Session, obj: KubeObject, type_: EventType = EventType.MODIFIED) -> None:
@@ -61,11 +72,17 @@ ALONE = {
         }
     }
 }
+CLASS = decode_object(
+    "DeviceClass", b'{"metadata": {"name": "gpu"}, "spec": {"extendedResourceName": "example.com/gpu"}}'
+)
+CLAIM = decode_object("PersistentVolumeClaim", b'{"metadata": {"name": "data", "namespace": "default"}, "spec": {}}')
 BETWEEN: dict[str, Callable[[Session], None]] = {
     "nothing": lambda session: None,
     "a node is cordoned": lambda session: apply(session, node("n0", unschedulable=True)),
     "a node loses its label": lambda session: apply(session, node("n2", labels={})),
-    "a node grows": lambda session: apply(session, make_node("n3", allocatable={"cpu": "40"}, labels={"disk": "ssd"})),
+    "a node grows": lambda session: apply(
+        session, make_node("n3", allocatable={**ROOM, "cpu": "40"}, labels={"disk": "ssd"})
+    ),
     "a node comes": lambda session: apply(session, node("new"), EventType.ADDED),
     "a node goes": lambda session: apply(session, node("n4"), EventType.DELETED),
     "a pod comes": lambda session: apply(session, make_pod("other", node="n0", requests={"cpu": "3"}), EventType.ADDED),
@@ -90,6 +107,8 @@ BETWEEN: dict[str, Callable[[Session], None]] = {
         ),
         EventType.ADDED,
     ),
+    "a device class comes": lambda session: apply(session, CLASS, EventType.ADDED),
+    "a claim comes": lambda session: apply(session, CLAIM, EventType.ADDED),
     "a taint that is not liked": lambda session: apply(session, node("n1", taints=["slow=true:PreferNoSchedule"])),
 }
 

@@ -9,7 +9,7 @@ Rule: kube-scheduler v1.36 knows the notion as a pod's signature (OpportunisticB
 from one sorted list. What comes out here is what deciding about each pod alone gives.
 """
 
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence, Set
 from operator import attrgetter
 from typing import Final
 
@@ -21,7 +21,6 @@ from kubesched.framework.column_cache import ColumnCache, KeptColumn, PluginRule
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.hook_answers import as_verdicts
 from kubesched.framework.hooks import DependsOn
-from kubesched.framework.plugin import Plugin
 from kubesched.framework.profile import Profile
 from kubesched.framework.reads import kinds_read
 from kubesched.framework.rows_ahead import RowsAhead
@@ -31,12 +30,22 @@ from kubesched.state import ClusterState, Nodes, Rows, Snapshot
 
 _MOST: Final = 16  # workloads whose pods come in turn
 _MOST_ROWS: Final = 16  # changed rows; where there are more, the pod is decided as any other
+_MOST_IN_VAIN: Final = 8  # pods in a row that what is kept did not help
 _SKIP: Final = Status.SKIP
 _SUCCESS: Final = Status.SUCCESS
 _FAULTS: Final = (*HOOK_FAULTS, PluginFault)
 
 PreHook = tuple[str, Callable[..., object]]
 _Kept = tuple[PluginRule, KeptColumn]
+
+
+class _Steps(msgspec.Struct):
+    """Some of the plugins of a profile."""
+
+    pre_filters: list[PreHook]
+    filters: list[PluginRule]
+    pre_scores: list[PreHook]
+    scores: list[PluginRule]
 
 
 class EqualPod(msgspec.Struct, eq=False):
@@ -49,11 +58,14 @@ class EqualPod(msgspec.Struct, eq=False):
         state: what the hooks that are not asked again leave in the state of a cycle.
         filters: those that took part.
         row_filters, row_scores: those whose columns change with rows.
+        shared, asked: the plugins whose answers such pods share, and those that are asked about each.
+        parts: what the rules of the former read of the pod.
         scores: of the nodes that these filters leave, as far as they do not depend on which these are.
         of_others: the rules whose scores do: those of the best node become 100.
         position_of: (rows,) the positions of rows in `scores`; -1 for nodes that do not fit.
         ahead: the rows with further such pods.
         uid: of the pod that was decided last.
+        n_in_vain: how many pods in a row were decided as any other all the same.
     """
 
     nodes: Nodes
@@ -64,11 +76,15 @@ class EqualPod(msgspec.Struct, eq=False):
     filters: list[_Kept]
     row_filters: list[_Kept]
     row_scores: list[_Kept]
+    shared: _Steps
+    asked: _Steps
+    parts: list[Hashable]
     scores: Scores
     of_others: list[PluginRule]
     position_of: IntVector
     ahead: RowsAhead
     uid: str
+    n_in_vain: int = 0
 
 
 class EqualPods:
@@ -90,33 +106,22 @@ class EqualPods:
         pre_scores: Sequence[PreHook],
         scores: Sequence[PluginRule],
     ) -> None:
-        signed = [plugin for plugin in profile.plugins if _is_signed(plugin)]
-        names = {plugin.name for plugin in signed}
+        signed = [plugin for plugin in profile.plugins if plugin.equal_by is not None]
         fields = dict.fromkeys(field for plugin in signed for field in plugin.equal_by or ())
         self._read: Callable[[object], Hashable] = attrgetter(*fields) if fields else type
+        self._signed = {plugin.name for plugin in signed}
+        self._reserving = {plugin.name for plugin in signed if plugin.defines("reserve")}
         self._kinds = kinds_read(signed)
         self._objects = cluster_state.objects
         self._cache = cache
         self._columns = columns = cluster_state.columns
         self._row_log, self._node_log = columns.row_log, columns.node_log
-        self._pre_filters, self._asked_pre_filters = _parted(pre_filters, names)
-        self._pre_scores, self._asked_pre_scores = _parted(pre_scores, names)
-        self._all_scores = scores
-        self._filters, self._asked_filters = _parted_rules(filters, names)
-        self._scores, self._asked_scores = _parted_rules(scores, names)
-        self.is_possible = bool(self._scores) and self._is_known(profile)
+        self._pre_filters, self._filters = pre_filters, filters
+        self._pre_scores, self._scores = pre_scores, scores
+        self.is_possible = bool(signed) and bool(scores) and not 0 < profile.percentage_of_nodes_to_score < 100
+        self.is_possible &= _may_skip(filters, pre_filters) and _may_skip(scores, pre_scores)
         self._kept: dict[Hashable, EqualPod | None] = {}  # None: such a pod was decided once
         self._key: Hashable = None  # of the pod that was asked about last
-
-    def _is_known(self, profile: Profile) -> bool:
-        may_skip = {name for name, _ in self._asked_pre_filters}
-        may_skip_score = {name for name, _ in self._asked_pre_scores}
-        return (
-            not 0 < profile.percentage_of_nodes_to_score < 100
-            and all(_is_of_columns(rule) or rule.name in may_skip for rule in self._asked_filters)
-            and all(_is_of_columns(rule) or rule.name in may_skip_score for rule in self._asked_scores)
-            and not any(rule.depends_on is DependsOn.ROW and rule.has_normalize for rule in self._scores)
-        )
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -132,25 +137,27 @@ class EqualPods:
         """
         self._key = key = self._read(state.pod)
         equal = self._kept.get(key)
-        if equal is None:
+        if equal is None or equal.n_in_vain == _MOST_IN_VAIN:
             return None
-        if (
-            equal.nodes is not snapshot.nodes
-            or equal.of_nodes != self._node_log.generation
-            or self._have_changed(equal)
-        ):
+        if equal.nodes is not snapshot.nodes or equal.of_nodes != self._node_log.generation:
+            self._kept[key] = None
+            return None
+        if self._kinds and equal.of_kinds != self._generations() and not self._is_still_true(equal, state):
             self._kept[key] = None
             return None
         state._data.update(equal.state._data)
         state.skip_filter = equal.state.skip_filter.copy()
         scores = self._further(equal, state)
         if scores is None:
+            equal.n_in_vain += 1
             _withdraw(state, equal.state)
+        else:
+            equal.n_in_vain = 0
         equal.uid = state.pod.pod.metadata.uid
         return scores
 
     def _further(self, equal: EqualPod, state: CycleState) -> Scores | None:
-        if not _ask(self._asked_pre_filters, state, equal.nodes, state.skip_filter):
+        if not _ask(equal.asked.pre_filters, state, equal.nodes, state.skip_filter):
             return None
         if equal.generation != self._row_log.generation and not self._update(equal, state):
             self._kept[self._key] = None
@@ -160,9 +167,20 @@ class EqualPods:
         except _FAULTS:
             return None
 
-    def _have_changed(self, equal: EqualPod) -> bool:
-        """Whether objects have changed that plugins may have read."""
-        return bool(self._kinds) and equal.of_kinds != self._generations()
+    def _is_still_true(self, equal: EqualPod, of_pod: CycleState) -> bool:
+        """Whether the plugins would say what they said although objects have changed that some of them read."""
+        state, shared = CycleState(of_pod.pod), equal.shared
+        try:
+            if not _ask(shared.pre_filters, state, equal.nodes, state.skip_filter):
+                return False
+            if not _ask(shared.pre_scores, state, equal.scores.nodes, state.skip_score):
+                return False
+            if not _skip_alike(state, equal.state) or _parts(shared, state) != equal.parts:
+                return False
+        except HOOK_FAULTS:
+            return False
+        equal.state, equal.of_kinds = state, self._generations()
+        return True
 
     def _generations(self) -> tuple[int, ...]:
         return tuple(map(self._objects.generation, self._kinds))
@@ -178,14 +196,14 @@ class EqualPods:
                 return None
             nodes = nodes.select(positions)
         skip = state.skip_score = equal.state.skip_score.copy()
-        if not _ask(self._asked_pre_scores, state, nodes, skip):
+        if not _ask(equal.asked.pre_scores, state, nodes, skip):
             return None
         by_plugin = of_equal.by_plugin.copy()
         varying, shared = of_equal.varying, of_equal.shared
         if positions is not None:
             varying = varying[positions]
             by_plugin = {name: one if isinstance(one, int) else one[positions] for name, one in by_plugin.items()}
-        for rule in (*equal.of_others, *self._asked_scores):
+        for rule in (*equal.of_others, *equal.asked.scores):
             if rule.name in skip:
                 del by_plugin[rule.name]
                 continue
@@ -208,7 +226,7 @@ class EqualPods:
             PluginFault: the pod has to be decided as any other.
         """
         fits, nodes, pod = None, equal.nodes, state.pod.pod
-        for rule in self._asked_filters:
+        for rule in equal.asked.filters:
             if rule.name in state.skip_filter:
                 continue
             if not _is_of_columns(rule):
@@ -299,23 +317,26 @@ class EqualPods:
 
     def _found(self, of_pod: CycleState, snapshot: Snapshot) -> EqualPod | None:
         cache, pod, nodes = self._cache, of_pod.pod.pod, snapshot.nodes
+        shared, asked = self._parted(of_pod)
         state = CycleState(of_pod.pod)
-        if not _ask(self._pre_filters, state, nodes, state.skip_filter):
+        if not _ask(shared.pre_filters, state, nodes, state.skip_filter):
             return None
-        filters = [
-            (rule, cache.verdicts(rule, state, pod)) for rule in self._filters if rule.name not in state.skip_filter
-        ]
+        filters = [(rule, cache.verdicts(rule, state, pod)) for rule in shared.filters]
         if any(column.may_fail for _, column in filters):
             return None
         fits = np.ones(nodes.n, dtype=np.bool_)
         for _, column in filters:
             fits &= nodes.take(column.values) == 0
         feasible = nodes if fits.all() else nodes.select(np.flatnonzero(fits))
-        if feasible.n < 2 or not _ask(self._pre_scores, state, feasible, state.skip_score):
+        if feasible.n < 2 or not _ask(shared.pre_scores, state, feasible, state.skip_score):
             return None
-        rules = [rule for rule in self._scores if rule.name not in state.skip_score]
+        scores, of_others = self._scores_of(shared.scores, asked.scores, state, feasible)
         row_filters = [kept for kept in filters if kept[0].depends_on is DependsOn.ROW]
-        row_scores = [(rule, cache.scores(rule, state, pod)) for rule in rules if rule.depends_on is DependsOn.ROW]
+        row_scores = [
+            (rule, cache.scores(rule, state, pod))
+            for rule in shared.scores
+            if rule.depends_on is DependsOn.ROW and not isinstance(scores.by_plugin[rule.name], int)
+        ]
         position_of = np.full(snapshot.columns.capacity, -1, dtype=np.int64)
         position_of[feasible.all_rows] = np.arange(feasible.n)
         return EqualPod(
@@ -327,18 +348,52 @@ class EqualPods:
             filters,
             row_filters,
             row_scores,
-            *self._scores_of(rules, state, feasible),
+            shared,
+            asked,
+            _parts(shared, state),
+            scores,
+            of_others,
             position_of,
             RowsAhead([rule for rule, _ in (*row_filters, *row_scores)], state, nodes),
             pod.metadata.uid,
         )
 
+    def _parted(self, of_pod: CycleState) -> tuple[_Steps, _Steps]:
+        """The plugins that need not be asked about a pod that is equal to one; and those that are asked about each.
+
+        A plugin that skipped, skips again. One that reserves has to do with the pod itself, unless it skipped.
+        """
+        own = self._reserving - of_pod.skip_filter
+        filters, pre_filters = self._of_shared(self._filters, self._pre_filters, of_pod.skip_filter, own)
+        scores, pre_scores = self._of_shared(self._scores, self._pre_scores, of_pod.skip_score, own)
+        shared = _Steps(
+            pre_filters,
+            [rule for rule in filters if rule.name not in of_pod.skip_filter],
+            pre_scores,
+            [rule for rule in scores if rule.name not in of_pod.skip_score],
+        )
+        asked = _Steps(
+            [hook for hook in self._pre_filters if hook not in pre_filters],
+            [rule for rule in self._filters if rule not in filters],
+            [hook for hook in self._pre_scores if hook not in pre_scores],
+            [rule for rule in self._scores if rule not in scores],
+        )
+        return shared, asked
+
+    def _of_shared(
+        self, rules: Sequence[PluginRule], hooks: Sequence[PreHook], skip: Set[str], own: Set[str]
+    ) -> tuple[list[PluginRule], list[PreHook]]:
+        """The rules and hooks of the plugins whose answers equal pods share."""
+        asked = own | {rule.name for rule in rules if not rule.is_kept}
+        names = {name for name in self._signed if name in skip or name not in asked}
+        return [rule for rule in rules if rule.name in names], [hook for hook in hooks if hook[0] in names]
+
     def _scores_of(
-        self, rules: Collection[PluginRule], state: CycleState, feasible: Nodes
+        self, rules: Collection[PluginRule], asked: Collection[PluginRule], state: CycleState, feasible: Nodes
     ) -> tuple[Scores, list[PluginRule]]:
         """The scores that do not depend on which nodes fit, with a place for the others, and the rules of these."""
         scores, of_others = Scores(feasible, {}, np.zeros(feasible.n, dtype=np.int64), 0), []
-        for rule in self._all_scores:
+        for rule in self._scores:
             if rule in rules:
                 score = rule.weight * score_rule(rule, self._cache, state, state.pod.pod, feasible, is_whole=True)
                 if isinstance(score, int):
@@ -350,13 +405,15 @@ class EqualPods:
                 else:
                     scores.by_plugin[rule.name] = score  # never a view of the column
                     scores.varying += score
-            elif rule in self._asked_scores:
+            elif rule in asked:
                 scores.by_plugin[rule.name] = 0
         return scores, of_others
 
 
-def _is_signed(plugin: Plugin) -> bool:
-    return plugin.equal_by is not None and plugin.depends_on in (DependsOn.NODE, DependsOn.ROW)
+def _may_skip(rules: Sequence[PluginRule], hooks: Sequence[PreHook]) -> bool:
+    """Whether no rule is asked about single nodes of every pod."""
+    names = {name for name, _ in hooks}
+    return all(_is_of_columns(rule) or rule.name in names for rule in rules)
 
 
 def _is_of_columns(rule: PluginRule) -> bool:
@@ -391,6 +448,17 @@ def _ask(hooks: Sequence[PreHook], state: CycleState, nodes: Nodes, skip: set[st
         elif answer is not _SUCCESS:
             return False
     return True
+
+
+def _skip_alike(state: CycleState, other: CycleState) -> bool:
+    return state.skip_filter == other.skip_filter and state.skip_score == other.skip_score
+
+
+def _parts(steps: _Steps, state: CycleState) -> list[Hashable]:
+    """What the rules read of a pod, as the columns are kept under it."""
+    pod = state.pod.pod
+    parts = [rule.plugin.filter_part(state, pod) for rule in steps.filters]
+    return [*parts, *(rule.plugin.score_part(state, pod) for rule in steps.scores)]
 
 
 def _withdraw(state: CycleState, shared: CycleState) -> None:

@@ -81,8 +81,8 @@ class Plugin:
     equal_by: ClassVar[tuple[str, ...] | None] = None
     """What the hooks up to Score read of a pod, as attributes of PodInfo, such as `("requests", "pod.spec.node_name")`.
     About pods that are equal in these they must say the same of the same nodes, so that they are asked about one of
-    them. None for a plugin that may read anything. It counts where `depends_on` is NODE or ROW. A subclass that defines
-    such a hook itself sets it again."""
+    them; if `depends_on` is CLUSTER or ANYTHING, or the plugin reserves, that holds where they skip. None for a plugin
+    that may read anything. A subclass that defines such a hook itself sets it again."""
     reads: tuple[str, ...] = ()
     """Kinds other than nodes and pods that the plugin gets from the handle, so that they are watched: `Service`, or
     `metrics.k8s.io/v1beta1/NodeMetrics` for a kind that kubesched does not know. With a `?` at the end, an API server

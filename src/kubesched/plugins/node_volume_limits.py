@@ -37,6 +37,7 @@ class NodeVolumeLimits(Plugin):
     """The volumes that the pod brings must not exceed a limit; drivers of which it brings nothing new do not matter."""
 
     depends_on = DependsOn.CLUSTER
+    equal_by = ("own_claims",)
     reads = ("CSIDriver", "CSINode", "PersistentVolume", "PersistentVolumeClaim", "StorageClass", "VolumeAttachment")
     reasons = (_EXCEEDED,)
 

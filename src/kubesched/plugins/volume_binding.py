@@ -82,6 +82,7 @@ class VolumeBinding(Plugin):
     Args = VolumeBindingArgs
     args: VolumeBindingArgs
     depends_on = DependsOn.CLUSTER
+    equal_by = ("own_claims",)
     reads = ("CSIDriver", "CSINode", "CSIStorageCapacity", "PersistentVolume", "PersistentVolumeClaim", "StorageClass")
     reasons = tuple(_verdict_status(verdict) for verdict in range(1, 9))
 

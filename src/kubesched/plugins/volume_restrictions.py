@@ -48,6 +48,7 @@ class VolumeRestrictions(Plugin):
     """No two writers of one disk on a node; no second pod with a ReadWriteOncePod claim anywhere."""
 
     depends_on = DependsOn.CLUSTER
+    equal_by = ("own_claims",)
     reads = ("PersistentVolumeClaim",)
     reasons = (
         Status.unschedulable("node(s) had no available disk"),

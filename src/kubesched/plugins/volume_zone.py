@@ -45,6 +45,7 @@ class VolumeZone(Plugin):
     """Nodes outside the zones and regions of the pod's volumes are of no use to it."""
 
     depends_on = DependsOn.CLUSTER
+    equal_by = ("own_claims",)
     reads = ("PersistentVolume", "PersistentVolumeClaim", "StorageClass")
     reasons = (Status.unresolvable("node(s) had no available volume zone"),)
 

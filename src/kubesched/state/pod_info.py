@@ -27,7 +27,7 @@ from kubesched.api import (
     requests_key,
 )
 from kubesched.release import DEFAULT_RELEASE, Release
-from kubesched.state.pod_volumes import PodVolumes, pod_volumes
+from kubesched.state.pod_volumes import NO_VOLUMES, PodVolumes, pod_volumes
 from kubesched.state.terms import AffinityTerms, affinity_terms
 
 Port = tuple[str, str, int]  # ip, protocol, port
@@ -275,6 +275,13 @@ class PodInfo:
         if self._volumes is None:
             self._volumes = pod_volumes(self.pod)
         return self._volumes
+
+    @property
+    def own_claims(self) -> str:
+        """The uid of a pod that has claims or volumes that rules look at, since these are its own; else empty."""
+        spec = self.pod.spec
+        has_any = spec.resource_claims or (spec.volumes and self.volumes is not NO_VOLUMES)
+        return self.pod.metadata.uid if has_any else ""
 
     def _found(self, kind: str) -> Any:
         """A part that the template does not have yet."""

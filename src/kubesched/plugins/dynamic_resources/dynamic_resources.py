@@ -68,6 +68,7 @@ class DynamicResources(Plugin):
     Args = DynamicResourcesArgs
     args: DynamicResourcesArgs
     depends_on = DependsOn.ROW
+    equal_by = ("own_claims", "requests")
     reads = ("DeviceClass", "ResourceClaim", "ResourceSlice")
     reasons = _REASONS
 
