@@ -5,10 +5,12 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
+from kubesched.release import DEFAULT_RELEASE, RELEASES, Release, feature_gate
 from kubesched.review import check_configuration
 from tests.review.checked_cases import FOLDER, cases
 
 GOLDEN = Path(__file__).parents[2] / "tests" / "golden" / "configs"
+GATES = ("DRADeviceBindingConditions", "DynamicResourceAllocation", "NodeDeclaredFeatures", "StorageCapacityScoring")
 TOKENS = ("{", "}", "[", "]", ":", "-", "'", '"', "&a ", "*a", "<<: ", "null", "~", "5", "-1", "1e999", "!x", "|", "\t")
 VALUES = ("null", "[]", "{}", "5", "-5", "text", '""', "true", "1.5", "[null]", "[{}]", "[[]]", "{a: 1}", "[{name: 5}]")
 
@@ -44,9 +46,16 @@ def changed_configuration(rng: Random) -> bytes:
     return changed(rng.choice(texts()), rng).encode()
 
 
-def faults_of_check(text: str) -> Iterator[str]:
+def any_release(rng: Random) -> Release:
+    """A version, perhaps with a gate that the configuration depends on."""
+    release = rng.choice(RELEASES)
+    gates = [name for name in GATES if feature_gate(name, release.minor) is not None]
+    return release.with_gates({name: rng.random() < 0.5 for name in rng.sample(gates, rng.randint(0, len(gates)))})
+
+
+def faults_of_check(text: str, release: Release = DEFAULT_RELEASE) -> Iterator[str]:
     """What is wrong with the findings about a text: it has an error exactly when kube-scheduler rejects it."""
-    checked = check_configuration(text)
+    checked = check_configuration(text, release=release)
     errors = [finding for finding in checked.findings if finding.severity == "error"]
     if bool(checked.error) != bool(errors):
         yield f"loading says {checked.error!r}, the check finds {errors}"

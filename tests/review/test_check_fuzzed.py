@@ -1,6 +1,7 @@
 """Any text is judged: findings come out, never an exception, and an error exactly when kube-scheduler rejects it."""
 
 import random
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,13 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from campaigns.inputs.configurations import changed, faults_of_check
+from campaigns.inputs.configurations import any_release, changed, faults_of_check
 from kubesched.cli import main
+from kubesched.errors import KubeschedError
+from kubesched.release import DEFAULT_RELEASE, Release
+from kubesched.setup import set_up
 from tests.config.test_load import CASES
+from tests.golden.test_configurations import CASES as CASES_OF_VERSIONS
 from tests.review.checked_cases import FOLDER, HEADER, cases
 from tests.trials import examples, seeds
 
@@ -18,10 +23,11 @@ TEXTS = [
     *(case["config"] for case in CASES),
     *(case.text for file in sorted(FOLDER.iterdir()) for case in cases(file.name).values()),
 ]
+OF_VERSIONS = [text for _, text, gates, _ in CASES_OF_VERSIONS if not gates]
 
 
-def judge(text: str) -> None:
-    assert list(faults_of_check(text)) == []
+def judge(text: str, release: Release = DEFAULT_RELEASE) -> None:
+    assert list(faults_of_check(text, release)) == []
 
 
 @examples(40)
@@ -47,6 +53,17 @@ def test_a_changed_configuration_is_judged(seed: int):
     rng = random.Random(seed)
     for _ in range(30):
         judge(changed(rng.choice(TEXTS), rng))
+
+
+@pytest.mark.parametrize("seed", seeds(2))
+def test_a_changed_configuration_is_judged_and_used_as_any_version_does(seed: int):
+    rng = random.Random(seed)
+    for _ in range(30):
+        text, release = rng.choice(OF_VERSIONS), any_release(rng)
+        text = text if rng.random() < 0.5 else changed(text, rng)
+        judge(text, release)
+        with suppress(KubeschedError):
+            set_up(text.encode(), release=release)
 
 
 @pytest.mark.parametrize("part", range(4))
