@@ -6,6 +6,7 @@ from click.testing import CliRunner, Result
 from kubesched.cli import main
 
 V1 = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+READ = "Read as kube-scheduler v1.36.\n"
 WEIGHT = "profiles: [{plugins: {score: {enabled: [{name: NodeResourcesFit, weight: 5}]}}}]\n"
 EVERY_WEIGHT = """profiles:
 - plugins:
@@ -57,6 +58,7 @@ def test_differences_are_given_as_json(run):
     path = "profiles[default-scheduler].plugins.score.NodeResourcesFit.weight"
     assert json.loads(result.stdout) == {
         "schema": "kubesched/config-diff/v1",
+        "kubernetesVersion": "v1.36",
         "old": "a.yaml",
         "new": "b.yaml",
         "changes": [{"path": path, "kind": "changed", "old": 1, "new": 5}],
@@ -75,7 +77,7 @@ def test_the_table_of_differences_begins_with_the_verdict(run):
     result = run("diff", "a.yaml", "b.yaml", "-o", "table", files=(V1, V1 + WEIGHT))
     assert result.stdout.startswith("b.yaml differs from a.yaml in 1 place.\n")
     assert "profiles[default-scheduler].plugins.score.NodeResourcesFit.weight   1 -> 5\n" in result.stdout
-    assert run("diff", "a.yaml", "a.yaml", "-o", "table").stdout == "a.yaml is equal to a.yaml.\n"
+    assert run("diff", "a.yaml", "a.yaml", "-o", "table").stdout == f"a.yaml is equal to a.yaml.\n{READ}"
 
 
 def test_an_older_version_is_compared_as_it_is_converted(run):
@@ -113,7 +115,8 @@ def test_what_differs_from_the_defaults_is_shown(run):
 def test_the_defaults_of_kube_scheduler_are_not_shown_as_different(run, text):
     result = run("diff", "a.yaml", files=(V1 + text,))
     assert (result.exit_code, result.stdout) == (0, "")
-    assert run("diff", "a.yaml", "-o", "table").stdout == "a.yaml is equal to the defaults of kube-scheduler v1.36.\n"
+    equal = "a.yaml is equal to the defaults of kube-scheduler v1.36."
+    assert run("diff", "a.yaml", "-o", "table").stdout == f"{equal}\n{READ}"
     document = json.loads(run("diff", "a.yaml", "-o", "json").stdout)
     assert (document["old"], document["new"]) == ("the defaults of kube-scheduler v1.36", "a.yaml")
     assert document["changes"] == []

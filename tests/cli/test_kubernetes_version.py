@@ -247,6 +247,10 @@ def test_config_check_reads_as_the_version(later: str) -> None:
     assert 'unknown field "profiles[0].plugins.placementScore"' in refused.stdout
     assert "it exists since v1.36" in refused.stdout
     assert 'unknown field "bindingTimeout"' in refused.stdout
+    words = ("config", "check", later, "--kubernetes-version", "v1.37.1", "--feature-gates", "CSIVolumeHealth=true")
+    assert f"{later}: accepted by the rules of v1.37 with CSIVolumeHealth=true" in run(*words).stdout
+    document = json.loads(run(*words, "-o", "json").stdout)
+    assert (document["kubernetesVersion"], document["featureGates"]) == ("v1.37", {"CSIVolumeHealth": True})
     with_gates = run("config", "check", later, "--feature-gates", "DRADeviceBindingConditions=false")
     assert "Forbidden: DRADeviceBindingConditions" in with_gates.stdout
 

@@ -57,7 +57,7 @@ def check(
     called for a pod default/kubesched-probe, which an extender cannot bind. Extenders of a configuration that is
     rejected are not called, and a note says so.
     """
-    from kubesched.pages.configurations import as_github, as_sarif, as_text, findings_page
+    from kubesched.pages.configurations import CheckedFile, as_github, as_sarif, as_text, findings_page
     from kubesched.review import check_configuration
 
     release = named_release(kubernetes_version, feature_gates)
@@ -65,7 +65,8 @@ def check(
     def check_one(source: "ConfigSource") -> "Checked":
         return check_configuration(source, references, kube_scheduler=reader == "kube-scheduler", release=release)
 
-    checked = _compared([_probed_if(source, check_one(source), probe) for source in _sources(files, reader)])
+    every = [CheckedFile(source, check_one(source), release=release) for source in _sources(files, reader)]
+    checked = _compared([_with_calls(file) if probe else file for file in every])
     failing = ("error", "warning") if strict else ("error",)
     if output == "sarif":
         print_document(as_sarif(checked))
@@ -99,16 +100,14 @@ def _sources(files: Iterable[Path], reader: str) -> "tuple[ConfigSource, ...]":
     return (ConfigSource(str(files[0]), text, str(files[0])),)
 
 
-def _probed_if(source: "ConfigSource", checked: "Checked", probe: bool) -> "CheckedFile":
-    """The result for one configuration, with the calls of --probe."""
-    from kubesched.pages.configurations import CheckedFile
+def _with_calls(file: "CheckedFile") -> "CheckedFile":
+    """The result with the calls of --probe."""
+    from msgspec.structs import replace
 
-    if not probe:
-        return CheckedFile(source, checked)
-    if checked.error:
-        return CheckedFile(source, checked.with_further([_not_probed(checked)]))
-    calls, failed = _probed(checked)
-    return CheckedFile(source, checked.with_further(failed), calls)
+    if file.checked.error:
+        return file.with_further([_not_probed(file.checked)])
+    calls, failed = _probed(file.checked)
+    return replace(file, calls=calls).with_further(failed)
 
 
 def _not_probed(checked: "Checked") -> "Finding":

@@ -72,7 +72,7 @@ def diff(
         print_changes(changes)
     else:
         defaults = f"the defaults of kube-scheduler {release}"
-        print_report(config_diff_page(defaults if old is None else str(old), str(new), changes), output)
+        print_report(config_diff_page(defaults if old is None else str(old), str(new), changes, release), output)
     if changes:
         raise click.exceptions.Exit(1)
 

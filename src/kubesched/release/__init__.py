@@ -6,6 +6,7 @@ with lazy_exports(__name__):
     from kubesched.release.deciding_version import (
         DEFAULT_VERSION as DEFAULT_VERSION,
         DecidingVersion as DecidingVersion,
+        ReadingVersion as ReadingVersion,
     )
     from kubesched.release.feature_gate_table import (
         FeatureGate as FeatureGate,

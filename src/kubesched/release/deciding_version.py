@@ -47,5 +47,14 @@ class DecidingVersion(msgspec.Struct, frozen=True):
             return f"the API server says that its version is {self.text!r:.60}; decided as {DEFAULT_RELEASE}"
 
 
+class ReadingVersion(DecidingVersion, frozen=True):
+    """The version of kube-scheduler that reads a configuration, where nothing is decided."""
+
+    @property
+    def words(self) -> str:
+        """Which version it is."""
+        return f"read as kube-scheduler {self.release}"
+
+
 DEFAULT_VERSION: Final = DecidingVersion()
 """What decides where nothing says which version the cluster has."""

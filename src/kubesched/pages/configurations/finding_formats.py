@@ -28,6 +28,7 @@ from kubesched.pages.formats import (
     severity_counts,
     worst_level,
 )
+from kubesched.release import DEFAULT_RELEASE, ReadingVersion, Release
 from kubesched.review import Checked
 from kubesched.version import VERSION
 
@@ -42,11 +43,13 @@ class CheckedFile(msgspec.Struct, frozen=True):
 
     Attributes:
         calls: of --probe; None without it.
+        release: the version that reads it.
     """
 
     source: ConfigSource
     checked: Checked
     calls: list[dict[str, Any]] | None = None
+    release: Release = DEFAULT_RELEASE
 
     @property
     def name(self) -> str:
@@ -75,7 +78,8 @@ class CheckedFile(msgspec.Struct, frozen=True):
 
 def as_text(file: CheckedFile) -> str:
     """kube-scheduler's sentence, the calls of --probe, and each finding with its source line."""
-    lines = [file.error or f"{file.name}: accepted", *_calls(file)]
+    by_rules = "" if file.release == DEFAULT_RELEASE else f" by the rules of {file.release}"
+    lines = [file.error or f"{file.name}: accepted{by_rules}", *_calls(file)]
     inner = re.split(r"\r\n|[\r\n]", file.source.text)
     shown = Counter[str]()
     for finding in file.findings:
@@ -124,6 +128,7 @@ def findings_page(files: Sequence[CheckedFile], failing: Collection[str]) -> Pag
             *(Paragraph(line) for file in files for line in _calls(file)),
             _findings_table(files),
         ),
+        versions=tuple(dict.fromkeys(ReadingVersion(file.release) for file in files)),
         document=documents[0] if len(files) == 1 else {"files": documents},
         lines=[{"file": file.name, **_finding_document(file, one)} for file in files for one in file.findings],
         checks=[check for file in files for check in _checks(file, failing)],
