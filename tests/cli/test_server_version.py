@@ -24,11 +24,11 @@ KNOWN = "kubesched has the rules of v1.33 to v1.37"
 SERVERS = pytest.mark.parametrize(
     ("server", "minor", "sentence"),
     [
-        ("v1.35.4", 35, "kubesched decides as v1.35; the API server is v1.35.4"),
-        ("v1.37.2-eks-1a2b3c", 37, "kubesched decides as v1.37; the API server is v1.37.2-eks-1a2b3c"),
+        ("v1.35.4", 35, "decides as kube-scheduler v1.35; the API server is v1.35.4"),
+        ("v1.37.2-eks-1a2b3c", 37, "decides as kube-scheduler v1.37; the API server is v1.37.2-eks-1a2b3c"),
         ("v1.40.0", 37, f"{KNOWN}; v1.40.0 is decided as v1.37; the API server is v1.40.0, {OLDER}"),
         ("v1.20.1", 33, f"{KNOWN}; v1.20.1 is decided as v1.33; the API server is v1.20.1, {NEWER}"),
-        (None, 36, "kubesched decides as v1.36; the API server does not answer what its version is"),
+        (None, 36, "decides as kube-scheduler v1.36; the API server does not answer what its version is"),
         ("a\x1bz", 36, "the API server says that its version is 'a\\x1bz'; decided as v1.36"),
     ],
 )
@@ -66,17 +66,17 @@ def test_a_scheduler_decides_as_its_api_server(
 def test_so_it_does_where_it_writes_nothing(setups: list[Setup], tmp_path: Path, mode: str) -> None:
     with api_server(CLUSTER, version="v1.34.4") as (url, _):
         result = run("scheduler", "--kubeconfig", kubeconfig_of(url, tmp_path), mode)
-    assert "note: kubesched decides as v1.34; the API server is v1.34.4\n" in result.stderr
+    assert "note: decides as kube-scheduler v1.34; the API server is v1.34.4\n" in result.stderr
     assert [setup.release.minor for setup in setups] == [34]
 
 
 @pytest.mark.parametrize(
     ("named", "server", "sentence"),
     [
-        ("1.35", "v1.36.3", f"kubesched decides as v1.35; the API server is v1.36.3, {OLDER}"),
-        ("1.37", "v1.36.3", f"kubesched decides as v1.37; the API server is v1.36.3, {NEWER}"),
-        ("1.35", "nonsense", "kubesched decides as v1.35; the API server says that its version is 'nonsense'"),
-        ("1.35", None, "kubesched decides as v1.35; the API server does not answer what its version is"),
+        ("1.35", "v1.36.3", f"decides as kube-scheduler v1.35; the API server is v1.36.3, {OLDER}"),
+        ("1.37", "v1.36.3", f"decides as kube-scheduler v1.37; the API server is v1.36.3, {NEWER}"),
+        ("1.35", "nonsense", "decides as kube-scheduler v1.35; the API server says that its version is 'nonsense'"),
+        ("1.35", None, "decides as kube-scheduler v1.35; the API server does not answer what its version is"),
     ],
 )
 def test_the_version_that_is_named_comes_first(
@@ -127,4 +127,4 @@ def test_a_program_decides_as_its_api_server_too(
     with api_server(CLUSTER, version="v1.35.4") as (url, _):
         run_scheduler(options=SchedulerOptions(kubeconfig=str(kubeconfig_of(url, tmp_path))), release=release)
     assert [setup.release.minor for setup in setups] == [minor]
-    assert f"kubesched decides as v1.{minor}; the API server is v1.35.4" in capsys.readouterr().err
+    assert f"decides as kube-scheduler v1.{minor}; the API server is v1.35.4" in capsys.readouterr().err

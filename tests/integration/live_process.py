@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from kubesched.version import VERSION
 from tests.integration.api_client import ApiClient
 from tests.integration.control_plane import ControlPlane
 from tests.integration.processes import Process, free_port
@@ -29,7 +30,7 @@ class LiveProcess:
         folder: Path,
         config: Mapping[str, Any] = NO_FIELDS,
         *options: str,
-        ready: str = "note: kubesched ",
+        ready: str = f"note: kubesched {VERSION} ",
     ) -> None:
         """Start it and wait until it schedules.
 

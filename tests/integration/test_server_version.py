@@ -54,12 +54,18 @@ def answer(version: str | None) -> Fault:
 @pytest.mark.parametrize(
     ("version", "options", "sentence", "node", "is_37"),
     [
-        ("v1.35.4", (), "kubesched decides as v1.35; the API server is v1.35.4", "balanced", False),
-        ("v1.37.2", (), "kubesched decides as v1.37; the API server is v1.37.2", "corrected", True),
-        ("v1.40.0", (), "v1.40 is decided as v1.37; the API server is v1.40.0, and a kube-", "corrected", True),
-        (None, (), "kubesched decides as v1.36; the API server does not answer what its", "corrected", False),
+        ("v1.35.4", (), "decides as kube-scheduler v1.35; the API server is v1.35.4", "balanced", False),
+        ("v1.37.2", (), "decides as kube-scheduler v1.37; the API server is v1.37.2", "corrected", True),
+        ("v1.40.0", (), "is decided as v1.37; the API server is v1.40.0, and a kube-", "corrected", True),
+        (None, (), "decides as kube-scheduler v1.36; the API server does not answer what its", "corrected", False),
         ("main", (), "the API server says that its version is 'main'; decided as v1.36", "corrected", False),
-        ("v1.36.3", ("--kubernetes-version", "1.35"), "as v1.35; the API server is v1.36.3, and ", "balanced", False),
+        (
+            "v1.36.3",
+            ("--kubernetes-version", "1.35"),
+            "v1.35; the API server is v1.36.3, and ",
+            "balanced",
+            False,
+        ),
     ],
 )
 def test_the_version_that_the_server_names_decides(

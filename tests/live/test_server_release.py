@@ -65,5 +65,5 @@ def test_control_characters_of_a_server_do_not_come_into_the_log() -> None:
 
 def test_feature_gates_are_named_with_the_version() -> None:
     release = replace(Release(36), gates=(("StorageCapacityScoring", True),))
-    sentence = "kubesched decides as v1.36 with StorageCapacityScoring=true; the API server is v1.36.0"
+    sentence = "decides as kube-scheduler v1.36 with StorageCapacityScoring=true; the API server is v1.36.0"
     assert start_sentence(release, "v1.36.0") == sentence

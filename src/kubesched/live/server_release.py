@@ -31,9 +31,9 @@ def start_sentence(release: Release, server: str, about: str = "") -> str:
         minor version older.
 
     Example:
-        assert start_sentence(Release(36), "v1.36.3") == "kubesched decides as v1.36; the API server is v1.36.3"
+        assert start_sentence(Release(36), "v1.36.3") == "decides as kube-scheduler v1.36; the API server is v1.36.3"
     """
-    decides = about or f"kubesched decides as {release}"
+    decides = about or f"decides as kube-scheduler {release}"
     if not server:
         return f"{decides}; the API server does not answer what its version is"
     numbers = numbers_of(server)
