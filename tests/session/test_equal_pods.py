@@ -8,9 +8,21 @@ import pytest
 
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent, decode_object, kind_of
 from kubesched.engine import IntVector
-from kubesched.framework import CycleState, Decision, DependsOn, Plugin, Status
+from kubesched.framework import (
+    CycleState,
+    Decision,
+    DependsOn,
+    FilterResult,
+    FrameworkStep,
+    Plugin,
+    PreFiltered,
+    Probe,
+    Scores,
+    Status,
+)
 from kubesched.plugins import IN_TREE_PLUGINS
 from kubesched.session import Session
+from kubesched.setup import set_up
 from kubesched.state import NodeInfo, Nodes
 from kubesched.testing import make_node, make_pod
 
@@ -45,7 +57,7 @@ def apply(session: Session, obj: KubeObject, type_: EventType = EventType.MODIFI
 
 
 def decided(
-    between: Callable[[Session], None], *plugins: Plugin | type[Plugin], is_shared: bool = True
+    between: Callable[[Session], None], *plugins: type[Plugin], is_shared: bool = True, probe: Probe | None = None
 ) -> list[Decision]:
     """The decisions on a workload, where something happens after the middle one."""
     decisions: list[Decision] = []
@@ -55,7 +67,8 @@ def decided(
         if len(decisions) == MIDDLE:
             between(session)
 
-    with Session([*CLUSTER, *map(pod, range(N_PODS))], plugins=plugins) as session:
+    setup = set_up(None, plugins) if probe is None else set_up(None, plugins).watched_by(probe)
+    with Session([*CLUSTER, *map(pod, range(N_PODS))], setup) as session:
         for framework in session.frameworks.values():
             framework._equal_pods.is_possible &= is_shared
         session.decisions = note
@@ -174,6 +187,33 @@ def test_a_plugin_that_does_not_is_asked_once_about_each() -> None:
     faults = {one.pod.name: one.outcome.message for one in decisions if not one.outcome.status.is_success}
     assert "not for this one" in faults["web-15"]
     assert "I do not like it" in faults["web-20"]
+
+
+class Steps(Probe):
+    """Notes each step before Reserve, with what it ends with."""
+
+    def __init__(self) -> None:
+        self.steps: list[tuple[object, ...]] = []
+
+    def ended(self, step: FrameworkStep) -> None:
+        answer = step.answer
+        if isinstance(answer, FilterResult):
+            answer = [status.message for status in answer.statuses()], answer.feasible.names
+        elif isinstance(answer, Scores):
+            answer = {name: answer.of(name).tolist() for name in answer.by_plugin}, answer.total.tolist()
+        elif isinstance(answer, PreFiltered):
+            answer = answer.status, answer.node_names
+        self.steps.append((step.point, step.pod.name, step.n_nodes, step.status, answer))
+
+
+@pytest.mark.parametrize("between", [*BETWEEN][:4])
+def test_a_probe_sees_all_steps_of_each_pod(between: str) -> None:
+    seen = []
+    for is_shared in (True, False):
+        probe = Steps()
+        decided(BETWEEN[between], is_shared=is_shared, probe=probe)
+        seen.append(probe.steps)
+    assert seen[0] == seen[1]
 
 
 def test_what_a_plugin_reads_is_not_what_a_subclass_reads() -> None:

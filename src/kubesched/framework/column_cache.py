@@ -10,7 +10,8 @@ such as those of a template that was replaced. That changes nothing but the time
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
+from weakref import WeakSet
 
 import msgspec
 import numpy as np
@@ -193,6 +194,13 @@ class PluginRule:
         self.weight = weight
 
 
+class HasKept(Protocol):
+    """Keeps what was made of columns."""
+
+    def forget(self) -> None:
+        """Drop it."""
+
+
 class ColumnCache:
     """Columns of all profiles that share one cluster state.
 
@@ -207,6 +215,7 @@ class ColumnCache:
         self.max_unused = max_unused
         self.n_bytes = 0
         self._n_uses = 0
+        self._owners: WeakSet[HasKept] = WeakSet()
         self._columns = columns
         self._kept: OrderedDict[Hashable, KeptColumn] = OrderedDict()
         self._rules: dict[tuple[type[Plugin], bytes, Release, str], int] = {}
@@ -264,8 +273,14 @@ class ColumnCache:
             known.constant = part.score
         return known
 
+    def drop_with_columns(self, owner: "HasKept") -> None:
+        """Have an object forget what it made of columns when columns are evicted."""
+        self._owners.add(owner)
+
     def evict(self, fraction: float = 1.0) -> None:
-        """Drop the least recently used columns, all of them by default."""
+        """Drop the least recently used columns, all of them by default, and whatever was made of columns."""
+        for owner in self._owners:
+            owner.forget()
         for _ in range(int(len(self._kept) * fraction)):
             self._drop_oldest()
 

@@ -26,6 +26,7 @@ from kubesched.framework.reads import kinds_read
 from kubesched.framework.rows_ahead import RowsAhead
 from kubesched.framework.scores import Scores, score_rule
 from kubesched.framework.status import HOOK_FAULTS, PluginFault, Status
+from kubesched.framework.verdicts import FilterResult, Rejections, Verdicts
 from kubesched.state import ClusterState, Nodes, Rows, Snapshot
 
 _MOST: Final = 16  # workloads whose pods come in turn
@@ -122,9 +123,18 @@ class EqualPods:
         self.is_possible &= _may_skip(filters, pre_filters) and _may_skip(scores, pre_scores)
         self._kept: dict[Hashable, EqualPod | None] = {}  # None: such a pod was decided once
         self._key: Hashable = None  # of the pod that was asked about last
+        self._rejected: dict[str, Verdicts] = {}  # by the plugins that were asked about it
+        if self.is_possible:
+            cache.drop_with_columns(self)
 
     def __len__(self) -> int:
         return len(self._kept)
+
+    def forget(self) -> None:
+        """Drop what is known of pods."""
+        self._kept.clear()
+        self._key = None
+        self._rejected.clear()
 
     # --- a further pod ---
 
@@ -226,6 +236,7 @@ class EqualPods:
             PluginFault: the pod has to be decided as any other.
         """
         fits, nodes, pod = None, equal.nodes, state.pod.pod
+        self._rejected.clear()
         for rule in equal.asked.filters:
             if rule.name in state.skip_filter:
                 continue
@@ -233,19 +244,30 @@ class EqualPods:
                 raise PluginFault(_SKIP)
             if rule.is_kept:
                 column = self._cache.verdicts(rule, state, pod)
-                may_fail, values = column.may_fail, nodes.take(column.values)
+                verdicts = _verdicts(column, nodes)
             else:
                 verdicts = as_verdicts(rule.plugin, rule.plugin.filter_nodes(state, pod, nodes), nodes.n)
-                may_fail, values = verdicts.may_fail or not verdicts.have_meaning(), verdicts.values
-            if may_fail:
+                verdicts.check()
+            if verdicts.may_fail:
                 raise PluginFault(_SKIP)
-            if values.any():
-                fits = values == 0 if fits is None else fits & (values == 0)
+            if verdicts.values.any():
+                self._rejected[rule.name] = verdicts
+                fits = verdicts.values == 0 if fits is None else fits & (verdicts.values == 0)
         if fits is None:
             return None
         if equal.scores.nodes is not nodes:
             fits = fits[equal.position_of.take(nodes.all_rows) >= 0]
         return np.flatnonzero(fits)
+
+    def result(self) -> FilterResult:
+        """What the filters say about the pod that `scores` was asked about last, and had scores for."""
+        equal = self._kept[self._key]
+        assert equal is not None
+        rejected = {rule.name: _verdicts(column, equal.nodes) for rule, column in equal.filters if column.n_rejected}
+        rejected |= self._rejected
+        return FilterResult(
+            equal.nodes, [Rejections(rule.name, rejected[rule.name]) for rule in self._filters if rule.name in rejected]
+        )
 
     # --- bringing up to date ---
 
@@ -448,6 +470,12 @@ def _ask(hooks: Sequence[PreHook], state: CycleState, nodes: Nodes, skip: set[st
         elif answer is not _SUCCESS:
             return False
     return True
+
+
+def _verdicts(column: KeptColumn, nodes: Nodes) -> Verdicts:
+    verdicts = Verdicts(nodes.take(column.values), column.status or ())
+    verdicts.may_fail = column.may_fail
+    return verdicts
 
 
 def _skip_alike(state: CycleState, other: CycleState) -> bool:
