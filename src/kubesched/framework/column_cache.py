@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kubesched.api import Pod
-from kubesched.engine import ChangeLog, IntMatrix, IntVector
+from kubesched.engine import ChangeLog, IntMatrix, IntVector, are_within
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.hook_answers import as_scores, as_verdicts
 from kubesched.framework.hooks import DependsOn
@@ -425,6 +425,4 @@ def _has_error(column: KeptColumn) -> bool:
 
 
 def _in_range(scores: IntVector) -> bool:
-    if len(scores) == 1:
-        return 0 <= scores.item() <= _MAX_SCORE
-    return len(scores) == 0 or bool(scores.min() >= 0 and scores.max() <= _MAX_SCORE)
+    return are_within(scores, 0, _MAX_SCORE)

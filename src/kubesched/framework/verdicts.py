@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from kubesched.engine import are_within
 from kubesched.framework.fault_texts import fault_text
 from kubesched.framework.status import HOOK_FAULTS, Code, FaultText, Status
 from kubesched.state import Nodes, PodBatch, PodInfo
@@ -38,9 +39,9 @@ class Verdicts:
 
     def have_meaning(self) -> bool:
         """Whether every value is 0 or has a status; taken for granted where a function gives the statuses."""
-        if not isinstance(self.status, _Listed) or not len(self.values):
+        if not isinstance(self.status, _Listed):
             return True
-        return bool(self.values.min() >= 0 and self.values.max() <= len(self.status.statuses))
+        return are_within(self.values, 0, len(self.status.statuses))
 
     def check(self) -> None:
         """Note that a value without a meaning is a fault."""

@@ -244,7 +244,8 @@ class SchedulingQueue:
             return
         if self._table.interest(event).plugins or event.is_wildcard:
             self._in_flight.record(event, old, new)
-            self._put(PendingEvent(event, old, new, unschedulable.last_entry, pre_check), now)
+            if unschedulable:  # an event concerns the pods that wait when it comes
+                self._put(PendingEvent(event, old, new, unschedulable.last_entry, pre_check), now)
 
     @property
     def has_backlog(self) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 
 from kubesched.engine import Interner, IntVector, grown
 from kubesched.state.columns import NodeColumns
+from kubesched.state.devices.changed_rows import ChangedRows
 from kubesched.state.devices.device_pools import DevicePool, PoolDevice, ordered
 from kubesched.state.devices.device_slices import DeviceSlices
 from kubesched.state.devices.devices_in_use import DevicePoolUse, DevicesInUse
@@ -42,7 +43,7 @@ class DeviceProjection:
         self._columns = columns
         self._slices = slices
         self._in_use = in_use
-        self._generations = (-1, -1)
+        self._changed = ChangedRows(columns, slices, in_use)
         self._pools: Interner[Hashable] = Interner()
         self._contents: Interner[Hashable] = Interner()
         self._pools_of: list[tuple[int, ...]] = []  # row -> numbers of its pools
@@ -51,16 +52,11 @@ class DeviceProjection:
 
     def refresh(self) -> None:
         """Take in what changed."""
-        slices, uses = self._slices.log, self._in_use.log
-        generations = (slices.generation, uses.generation)
-        if generations == self._generations:
+        changed = self._changed.take()
+        if changed is None:
             return
-        of_pools, of_uses = slices.since(self._generations[0]), uses.since(self._generations[1])
-        self._generations = generations
-        n_rows = self._columns.n_rows
-        if of_pools is None or of_uses is None:
-            of_pools, of_uses = list(range(n_rows)), []
-        self._grow(n_rows)
+        of_pools, of_uses = changed
+        self._grow(self._columns.n_rows)
         numbers: dict[DevicePool, int] = {}  # several rows may have the same pool
         before = [number for row in of_pools for number in self._compare_pools(row, numbers)]
         known: dict[DevicePool, DevicePoolUse] = {}

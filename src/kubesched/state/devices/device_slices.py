@@ -80,7 +80,7 @@ class DeviceSlices:
     def rows_of(self, driver: str, pool: str) -> set[int]:
         """The rows that slices of a pool belong to."""
         known = self._of_pool.get((driver, pool))
-        return set() if known is None else {row for one in known.slices.values() for row in self._rows(one)}
+        return set() if known is None else set().union(*map(self._rows, known.slices.values()))
 
     def sizes(self) -> dict[str, int]:
         """Entries of every table."""

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from kubesched.state.columns import NodeColumns
+from kubesched.state.devices.changed_rows import ChangedRows
 from kubesched.state.devices.device_pools import DevicePool
 from kubesched.state.devices.device_slices import DeviceSlices
 from kubesched.state.devices.devices_in_use import DevicePoolUse, DevicesInUse
@@ -23,7 +24,7 @@ class DevicesByNode:
         self._columns = columns
         self._slices = slices
         self._in_use = in_use
-        self._generations = (-1, -1)
+        self._changed = ChangedRows(columns, slices, in_use)
         self._rows: dict[int, NodeDevices] = {}
 
     def __len__(self) -> int:
@@ -35,20 +36,12 @@ class DevicesByNode:
         return tuple(map(self._rows.__getitem__, self._columns.row_of.values()))
 
     def _refresh(self) -> None:
-        slices, uses = self._slices.log, self._in_use.log
-        generations = (slices.generation, uses.generation)
-        if generations == self._generations:
+        changed = self._changed.take()
+        if changed is None:
             return
-        of_pools, of_uses = slices.since(self._generations[0]), uses.since(self._generations[1])
-        self._generations = generations
-        row_of = self._columns.row_of
-        alive = set(row_of.values())
-        if of_pools is None or of_uses is None:
-            self._rows, changed = {}, alive
-        else:
-            changed = {*of_pools, *of_uses}
+        alive = set(self._columns.row_of.values())
         known: dict[DevicePool, DevicePoolUse] = {}  # several rows may have the same pool
-        for row in changed:
+        for row in set().union(*changed):
             if row in alive:
                 self._rows[row] = self._devices_of(row, known)
             else:
