@@ -1,10 +1,11 @@
 """Pods of one workload in a run: what happens between two of them counts, and no plugin is asked twice about one."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent, decode_object, kind_of
 from kubesched.engine import IntVector
@@ -52,23 +53,31 @@ CLUSTER = [
 ]
 
 
+PODS = [pod(number) for number in range(N_PODS)]
+
+
 def apply(session: Session, obj: KubeObject, type_: EventType = EventType.MODIFIED) -> None:
     session.scheduler.handle_event(WatchEvent(type_, kind_of(obj), obj))
 
 
 def decided(
-    between: Callable[[Session], None], *plugins: type[Plugin], is_shared: bool = True, probe: Probe | None = None
+    between: Callable[[Session], None],
+    *plugins: type[Plugin],
+    is_shared: bool = True,
+    probe: Probe | None = None,
+    pods: Sequence[Pod] = PODS,
+    after: int = MIDDLE,
 ) -> list[Decision]:
-    """The decisions on a workload, where something happens after the middle one."""
+    """The decisions on a workload, where something happens after one of them."""
     decisions: list[Decision] = []
 
     def note(decision: Decision) -> None:
         decisions.append(decision)
-        if len(decisions) == MIDDLE:
+        if len(decisions) == after:
             between(session)
 
     setup = set_up(None, plugins) if probe is None else set_up(None, plugins).watched_by(probe)
-    with Session([*CLUSTER, *map(pod, range(N_PODS))], setup) as session:
+    with Session([*CLUSTER, *pods], setup) as session:
         for framework in session.frameworks.values():
             framework._equal_pods.is_possible &= is_shared
         session.decisions = note
@@ -132,6 +141,23 @@ def test_the_next_pod_sees_what_happened(between: Callable[[Session], None]) -> 
     assert decided(between) == expected
     assert len(expected) >= N_PODS
     assert any(one.node_name for one in expected[MIDDLE:])
+
+
+def test_pods_of_a_nominated_pod_are_not_taken_for_others() -> None:
+    def urgent(number: int) -> Pod:
+        return make_pod(f"urgent-{number}", requests={"cpu": "3"}, node_selector={"disk": "ssd"}, priority=9)
+
+    full = [make_pod(f"full-{i}", node=f"n{i}", requests={"cpu": "3"}) for i in range(1, 5)]
+    small = [make_pod(f"small-{number}", requests={"cpu": "100m"}) for number in range(3)]
+    pods = [*full, make_pod("big", node="n5", requests={"cpu": "63"}), *map(urgent, range(3)), *small]
+    shared, alone = [
+        decided(lambda session: session.arrive([urgent(9)]), is_shared=is_shared, pods=pods, after=8)
+        for is_shared in (True, False)
+    ]
+    victims = [[[victim.pod.name for victim in one.victims] for one in decisions] for decisions in (shared, alone)]
+    assert any(victims[0])
+    assert victims[0] == victims[1]
+    assert [replace(one, victims=()) for one in shared] == [replace(one, victims=()) for one in alone]
 
 
 class Fuller(Plugin):

@@ -324,12 +324,12 @@ class EqualPods:
     # --- the pod before ---
 
     def keep(self, state: CycleState, snapshot: Snapshot) -> None:
-        """Note that the pod that was asked about last was decided as any other, for pods that are equal to it.
+        """Note that a pod was decided as any other, for pods that are equal to it.
 
         Args:
             state: of its cycle.
         """
-        key = self._key
+        key = self._read(state.pod)
         if key not in self._kept:  # the first one: there may be no other
             if len(self._kept) >= _MOST:
                 del self._kept[next(iter(self._kept))]

@@ -376,7 +376,7 @@ class Framework:
         return equal.scores(state, snapshot) if equal.is_possible and not self.handle.nominated else None
 
     def note_decided(self, state: CycleState, snapshot: Snapshot) -> None:
-        """Note that a pod was decided, after `scores_as_before` had none: the next one may be equal to it."""
+        """Note that a pod was decided without `scores_as_before`: the next one may be equal to it."""
         if self._equal_pods.is_possible:
             self._equal_pods.keep(state, snapshot)
 
