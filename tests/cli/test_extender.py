@@ -231,7 +231,7 @@ def test_the_help_wraps_and_says_defaults():
     text = " ".join(" ".join(lines).split())
     for default in ("127.0.0.1", "8888; 0<=x<=65535", "5s", "error", "256; x>=1", "2000; x>=1", "10s"):
         assert f"[default: {default}]" in text
-    assert "scheduler v1.36 does not have" in text
+    assert "that kube-scheduler does not have" in text
     assert "[default: kube-scheduler's defaults]" not in text
 
 

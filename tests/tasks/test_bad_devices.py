@@ -223,11 +223,6 @@ REFUSED = {
         CLAIM,
         "status.reservedFor: Too many: 300: must have at most 256 items",
     ),
-    "a namespace of two lines": (
-        [piece(device()), asking(namespace="de\nfault")],
-        "item 4 (ResourceClaim de fault/c)",
-        'metadata.namespace: Invalid value: "de\\nfault": a lowercase RFC 1123 label must consist of',
-    ),
     "no form": (
         [piece(device()), claim([{"name": "r"}])],
         CLAIM,

@@ -33,10 +33,8 @@ from kubesched.api import (
     RuntimeClass,
     Taint,
     decode_object,
-    label_faults,
     parse_quantity,
 )
-from kubesched.config import FieldError
 from kubesched.controllers import check_bounds
 from kubesched.documents import RawJson, shorten
 from kubesched.errors import ObjectError, QuantityError
@@ -67,7 +65,6 @@ class ObjectChecker:
     def __init__(self) -> None:
         self._good: set[Quantity] = set()
         self._good_times: set[str | None] = {None}
-        self._good_namespaces = {""}
         self._devices = DeviceChecker(self._check_time)
         self._checked: dict[int, object] = {}  # parts that pods share, by id; held, so that no id comes again
 
@@ -77,8 +74,6 @@ class ObjectChecker:
         Raises:
             ObjectError: a quantity, time or port that Kubernetes does not accept; the message begins with the field.
         """
-        if checked.metadata.namespace not in self._good_namespaces:
-            self._check_namespace(checked.metadata.namespace)
         self._check_time(checked.metadata.creation_timestamp, "metadata.creationTimestamp")
         self._check_time(checked.metadata.deletion_timestamp, "metadata.deletionTimestamp")
         if isinstance(checked, Pod):
@@ -179,11 +174,6 @@ class ObjectChecker:
         if quantities and not self._good.issuperset(quantities.values()):
             for name, quantity in quantities.items():
                 self._check_quantity(quantity, f"{path}.{name}")
-
-    def _check_namespace(self, name: str) -> None:
-        for fault in label_faults(name):
-            raise ObjectError(str(FieldError.invalid("metadata.namespace", name, fault)))
-        self._good_namespaces.add(name)
 
     def _check_time(self, text: str | None, path: str) -> None:
         if text in self._good_times:

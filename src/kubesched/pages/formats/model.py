@@ -238,6 +238,8 @@ def version_fields(versions: Sequence[DecidingVersion]) -> dict[str, Any]:
     """The fields of JSON documents and lines that say which version decided; of a comparison, by side.
 
     Example:
+        from kubesched.release import DecidingVersion, Release
+
         assert version_fields([DecidingVersion(Release(35))]) == {"kubernetesVersion": "v1.35"}
     """
     found: dict[str, list[Any]] = {"kubernetesVersion": [one.release.version for one in versions]}
