@@ -62,6 +62,7 @@ class EqualPod(msgspec.Struct, eq=False):
         shared, asked: the plugins whose answers such pods share, and those that are asked about each.
         parts: what the rules of the former read of the pod.
         scores: of the nodes that these filters leave, as far as they do not depend on which these are.
+        without_asked: the same where the plugins that are asked each time skip.
         of_others: the rules whose scores do: those of the best node become 100.
         position_of: (rows,) the positions of rows in `scores`; -1 for nodes that do not fit.
         ahead: the rows with further such pods.
@@ -81,6 +82,7 @@ class EqualPod(msgspec.Struct, eq=False):
     asked: _Steps
     parts: list[Hashable]
     scores: Scores
+    without_asked: Scores
     of_others: list[PluginRule]
     position_of: IntVector
     ahead: RowsAhead
@@ -198,36 +200,33 @@ class EqualPods:
     # --- what is asked about each pod ---
 
     def _completed(self, equal: EqualPod, state: CycleState) -> Scores | None:
-        """The scores, with the plugins that are asked each time."""
-        nodes, pod, of_equal = equal.scores.nodes, state.pod.pod, equal.scores
+        """The scores, with those of the plugins that are asked each time."""
         positions = self._left_by_asked(equal, state)
-        if positions is not None:
-            if len(positions) < 2:
-                return None
-            nodes = nodes.select(positions)
-        skip = state.skip_score = equal.state.skip_score.copy()
-        if not _ask(equal.asked.pre_scores, state, nodes, skip):
+        if positions is not None and len(positions) < 2:
             return None
-        by_plugin = of_equal.by_plugin.copy()
-        varying, shared = of_equal.varying, of_equal.shared
-        if positions is not None:
-            varying = varying[positions]
-            by_plugin = {name: one if isinstance(one, int) else one[positions] for name, one in by_plugin.items()}
-        for rule in (*equal.of_others, *equal.asked.scores):
-            if rule.name in skip:
-                del by_plugin[rule.name]
-                continue
-            if not _is_of_columns(rule):
-                return None
-            score = score_rule(rule, self._cache, state, pod, nodes, is_whole=True)
-            if rule.weight != 1:
-                score = score * rule.weight
-            by_plugin[rule.name] = score
-            if isinstance(score, int):
-                shared += score
+        scores = equal.scores if positions is None else equal.scores.select(positions)
+        skip = state.skip_score = equal.state.skip_score.copy()
+        if not _ask(equal.asked.pre_scores, state, scores.nodes, skip):
+            return None
+        rules = [rule for rule in (*equal.of_others, *equal.asked.scores) if rule.name not in skip]
+        if not rules and positions is None:
+            return equal.without_asked
+        if not all(map(_is_of_columns, rules)):
+            return None
+        return self._with_scores_of(rules, scores, state, skip)
+
+    def _with_scores_of(self, rules: Sequence[PluginRule], scores: Scores, state: CycleState, skip: Set[str]) -> Scores:
+        """The scores with those of further rules, which have their places."""
+        by_plugin = {name: one for name, one in scores.by_plugin.items() if name not in skip}
+        varying, shared = scores.varying, scores.shared
+        for rule in rules:
+            one = rule.weight * score_rule(rule, self._cache, state, state.pod.pod, scores.nodes, is_whole=True)
+            by_plugin[rule.name] = one
+            if isinstance(one, int):
+                shared += one
             else:
-                varying = varying + score
-        return Scores(nodes, by_plugin, varying, shared)
+                varying = varying + one
+        return Scores(scores.nodes, by_plugin, varying, shared)
 
     def _left_by_asked(self, equal: EqualPod, state: CycleState) -> Rows | None:
         """The positions in `equal.scores` that the filters leave that are asked each time; None for all.
@@ -374,6 +373,7 @@ class EqualPods:
             asked,
             _parts(shared, state),
             scores,
+            _without_asked(scores, asked),
             of_others,
             position_of,
             RowsAhead([rule for rule, _ in (*row_filters, *row_scores)], state, nodes),
@@ -512,10 +512,15 @@ def _take_out(equal: EqualPod, position: int) -> bool:
     scores = equal.scores
     if scores.nodes.n <= 2:
         return False
-    left = np.delete(np.arange(scores.nodes.n), position)
     equal.position_of[scores.nodes.row(position)] = -1
-    nodes = scores.nodes.select(left)
-    equal.position_of[nodes.all_rows] = np.arange(nodes.n)
-    by_plugin = {name: one if isinstance(one, int) else one[left] for name, one in scores.by_plugin.items()}
-    equal.scores = Scores(nodes, by_plugin, scores.varying[left], scores.shared)
+    equal.scores = left = scores.select(np.delete(np.arange(scores.nodes.n), position))
+    equal.position_of[left.nodes.all_rows] = np.arange(left.nodes.n)
+    equal.without_asked = _without_asked(left, equal.asked)
     return True
+
+
+def _without_asked(scores: Scores, asked: _Steps) -> Scores:
+    """The scores where the plugins that are asked each time skip; they change with those that are given."""
+    names = {rule.name for rule in asked.scores}
+    by_plugin = {name: one for name, one in scores.by_plugin.items() if name not in names}
+    return Scores(scores.nodes, by_plugin, scores.varying, scores.shared)

@@ -14,7 +14,7 @@ from kubesched.framework.fault_texts import fault_text
 from kubesched.framework.hook_answers import as_scores
 from kubesched.framework.lifting import lifted_score
 from kubesched.framework.status import HOOK_FAULTS, Code, FaultText, PluginFault, Status
-from kubesched.state import Nodes
+from kubesched.state import Nodes, Rows
 
 Normalize = TypeVar("Normalize", bound=Callable[..., IntVector])
 
@@ -44,6 +44,11 @@ class Scores(msgspec.Struct, eq=False):
         known = self.by_plugin.get(name)
         self.by_plugin[name] = scores if known is None else known + scores
         self.varying = self.varying + scores
+
+    def select(self, positions: Rows) -> "Scores":
+        """The scores of some of the nodes; as they are now, whatever is added to these."""
+        by_plugin = {name: one if isinstance(one, int) else one[positions] for name, one in self.by_plugin.items()}
+        return Scores(self.nodes.select(positions), by_plugin, self.varying[positions], self.shared)
 
     def of(self, plugin: str) -> IntVector:
         """One plugin's weighted scores, spelled out."""
