@@ -222,6 +222,19 @@ def test_answers_in_python_carry_the_version_of_the_api_server(older: str) -> No
     assert drain(cluster, ["n1"]).version.words == words
 
 
+def test_with_the_gate_tolerations_compare_numbers(tmp_path: Path) -> None:
+    gate = ("--kubernetes-version", "1.36", "--feature-gates", "TaintTolerationComparisonOperators=true")
+    path, manifest = tmp_path / "cluster.json", tmp_path / "pod.json"
+    tainted = make_node("n1", allocatable=ROOM, taints=["sla=950:NoSchedule"])
+    path.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [tainted.document]}))
+    spec = {"tolerations": [{"key": "sla", "operator": "Lt", "value": "960"}]}
+    manifest.write_text(json.dumps(make_pod("p", spec=spec).document))
+    words = ("simulate", str(path), "-f", str(manifest), "-o", "json")
+    assert 'spec.tolerations[0].operator: Unsupported value: "Lt"' in run(*words).stderr
+    (placed,) = json.loads(run(*words, *gate).stdout)["pods"]
+    assert placed["node"] == "n1"
+
+
 LATER = """apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
 profiles:

@@ -30,8 +30,10 @@ from kubesched.api import (
     Pod,
     PodSpec,
     UpdateStrategy,
+    allows_comparisons,
     decode_object,
     kind_key,
+    with_comparisons,
 )
 from kubesched.controllers import (
     GROUPS,
@@ -411,6 +413,8 @@ class Admission:
 
     def _checked(self, kind: str, document: Document) -> KubeObject:
         admitted = decode_object(kind, msgspec.json.encode(document))
+        if allows_comparisons(self._release):
+            admitted = with_comparisons(admitted)
         self._checker.check(admitted)
         return admitted
 

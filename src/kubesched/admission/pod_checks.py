@@ -19,6 +19,7 @@ from kubesched.api import (
     BASIC_RESOURCES,
     TAINT_EFFECTS,
     AffinityToNodes,
+    ComparingToleration,
     Container,
     LabelSelector,
     NodeSelectorTerm,
@@ -93,7 +94,8 @@ def _in_set(path: str, value: str | None, supported: Iterable[str]) -> Iterator[
 
 def _toleration_faults(path: str, toleration: Toleration) -> Iterator[FieldError]:
     operator = toleration.operator or "Equal"
-    yield from _in_set(f"{path}.operator", operator, ("Equal", "Exists"))
+    if not isinstance(toleration, ComparingToleration):
+        yield from _in_set(f"{path}.operator", operator, ("Equal", "Exists"))
     if not toleration.key and operator != "Exists":
         detail = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
         yield FieldError.invalid(f"{path}.operator", toleration.operator, detail)

@@ -22,7 +22,9 @@ with lazy_exports(__name__):
     from kubesched.api.ignored_fields import (
         IGNORED_FIELDS as IGNORED_FIELDS,
         IgnoredField as IgnoredField,
+        allows_comparisons as allows_comparisons,
         ignored_fields as ignored_fields,
+        with_comparisons as with_comparisons,
         without_ignored_fields as without_ignored_fields,
     )
     from kubesched.api.kinds import (
@@ -85,6 +87,7 @@ with lazy_exports(__name__):
         Affinity as Affinity,
         AffinityToNodes as AffinityToNodes,
         ClaimSource as ClaimSource,
+        ComparingToleration as ComparingToleration,
         Container as Container,
         ContainerDeviceRequest as ContainerDeviceRequest,
         ContainerPort as ContainerPort,

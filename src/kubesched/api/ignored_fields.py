@@ -12,9 +12,12 @@ import msgspec
 
 from kubesched.api.meta import KubeObject
 from kubesched.api.pod import Pod
+from kubesched.api.pod_fields import ComparingToleration
 from kubesched.api.resource_claims import DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from kubesched.release import Release
 
+_COMPARISONS: Final = "TaintTolerationComparisonOperators"
+_COMPARING: Final = ("Lt", "Gt")
 T = TypeVar("T", bound=msgspec.Struct)
 ObjectT = TypeVar("ObjectT", bound=KubeObject)
 
@@ -119,15 +122,36 @@ def without_ignored_fields(release: Release) -> Callable[[ObjectT], ObjectT] | N
     for field in IGNORED_FIELDS:
         if field.is_off(release):
             fields.setdefault(field.kind, []).append(field)
-    if not fields:
+    compares = allows_comparisons(release)
+    if not fields and not compares:
         return None
 
     def read(one: ObjectT) -> ObjectT:
         for field in fields.get(type(one), ()):
             one = _cleared(one, field.path, with_entry=field.with_entry)
-        return one
+        return with_comparisons(one) if compares else one
 
     return read
+
+
+def with_comparisons(one: ObjectT) -> ObjectT:
+    """A pod whose tolerations compare numbers, where their operator says so; anything else is as it was.
+
+    Rule: kube-scheduler v1.35 and later with the gate TaintTolerationComparisonOperators.
+    """
+    spec: Any = one.spec if isinstance(one, Pod) else None
+    if spec is None or not any(entry.operator in _COMPARING for entry in spec.tolerations or ()):
+        return one
+    tolerations = tuple(
+        ComparingToleration(*msgspec.structs.astuple(entry)) if entry.operator in _COMPARING else entry
+        for entry in spec.tolerations
+    )
+    return msgspec.structs.replace(one, spec=msgspec.structs.replace(spec, tolerations=tolerations))
+
+
+def allows_comparisons(release: Release) -> bool:
+    """Whether a version takes the operators Lt and Gt of a toleration."""
+    return release.has(_COMPARISONS)
 
 
 def ignored_fields(release: Release, objects: Iterable[KubeObject]) -> dict[IgnoredField, int]:

@@ -27,6 +27,13 @@ class Toleration(Value, frozen=True, gc=False):
     effect: str = ""
 
 
+class ComparingToleration(Toleration, frozen=True, gc=False):
+    """One whose operator, Lt or Gt, compares the numbers of taint and toleration.
+
+    `with_comparisons` makes it where the version has the gate; without the gate, these operators tolerate nothing.
+    """
+
+
 class Resources(Value, frozen=True, gc=False):
     """requests and limits; quantities as written."""
 

@@ -135,7 +135,7 @@ def _load(inputs: InputOptions, kinds: Collection[str]) -> "ClusterObjects":
             kinds=kinds,
             skip_bad_objects=inputs.skip_bad_objects,
             progress=progress,
-            release=named_release(inputs.setup.kubernetes_version),
+            release=named_release(inputs.setup),
         )
 
 

@@ -9,9 +9,9 @@ import click
 from kubesched.cli.config_check import check
 from kubesched.cli.config_diff import diff
 from kubesched.cli.config_sources import files_argument, reader_option, sources_in, under_names
-from kubesched.cli.named_release import named_release
 from kubesched.cli.output import output_option, print_verbatim
 from kubesched.cli.plugins import plugin_option
+from kubesched.cli.reading_release import reading_release
 from kubesched.cli.release_options import reader_version_options
 
 _LOSSY: Final = 3
@@ -55,7 +55,7 @@ def show(
     from kubesched.documents import write_yaml
     from kubesched.setup import set_up
 
-    release = named_release(kubernetes_version, feature_gates)
+    release = reading_release(kubernetes_version, feature_gates)
     read = [(source, set_up(source, references, release=release)) for source in sources_in(files, reader)]
     shown = [(source, without_secrets(effective(setup.configuration, release))) for source, setup in read]
     if output == "json":

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kubesched.cli.config_sources import files_argument, reader_option, sources_in
-from kubesched.cli.named_release import named_release
 from kubesched.cli.output import print_document, print_text
 from kubesched.cli.plugins import plugin_option
+from kubesched.cli.reading_release import reading_release
 from kubesched.cli.release_options import reader_version_options
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.errors import InputError
@@ -60,7 +60,7 @@ def check(
     from kubesched.pages.configurations import CheckedFile, as_github, as_sarif, as_text, findings_page
     from kubesched.review import check_configuration
 
-    release = named_release(kubernetes_version, feature_gates)
+    release = reading_release(kubernetes_version, feature_gates)
 
     def check_one(source: "ConfigSource") -> "Checked":
         return check_configuration(source, references, kube_scheduler=reader == "kube-scheduler", release=release)

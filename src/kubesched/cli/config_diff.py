@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from kubesched.cli.config_sources import source_in
-from kubesched.cli.named_release import named_release
 from kubesched.cli.output import text_console
 from kubesched.cli.plugin_log import log_once
 from kubesched.cli.plugins import plugin_option
+from kubesched.cli.reading_release import reading_release
 from kubesched.cli.release_options import reader_version_options
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.standard_streams import STANDARD_STREAM
@@ -66,7 +66,7 @@ def diff(
     log_once()
     *others, new = (source_in(file) for file in files)
     old = others[0] if others else None
-    release = named_release(kubernetes_version, feature_gates)
+    release = reading_release(kubernetes_version, feature_gates)
     changes = _changes(old, new, references, release)
     if output == "text":
         print_changes(changes)

@@ -11,7 +11,6 @@ from kubesched.cli.extender_manifests import manifests
 from kubesched.cli.extender_replay import replay
 from kubesched.cli.inputs import SetupOptions, with_setup
 from kubesched.cli.json_log import json_log
-from kubesched.cli.named_release import set_up_beside
 from kubesched.cli.options import (
     beside_scheduler_options,
     client_cn_option,
@@ -21,6 +20,7 @@ from kubesched.cli.options import (
 )
 from kubesched.cli.output import print_verbatim
 from kubesched.cli.parameters import Seconds
+from kubesched.cli.reading_release import set_up_beside
 from kubesched.version import VERSION
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ import click
 from kubesched.cli.cluster import note
 from kubesched.cli.inputs import SetupOptions, with_setup
 from kubesched.cli.installation import MountedFiles, installation_options
-from kubesched.cli.named_release import set_up_beside
 from kubesched.cli.options import (
     beside_scheduler_options,
     client_cn_option,
@@ -18,6 +17,7 @@ from kubesched.cli.options import (
     preemption_helps_option,
 )
 from kubesched.cli.output import print_verbatim
+from kubesched.cli.reading_release import set_up_beside
 from kubesched.release import RECORDED_DEFAULT
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kubesched.cli.inputs import SetupOptions, with_setup
-from kubesched.cli.named_release import set_up_beside
 from kubesched.cli.options import beside_scheduler_options
 from kubesched.cli.output import output_option, print_line, print_text
+from kubesched.cli.reading_release import set_up_beside
 
 if TYPE_CHECKING:
     from kubesched.extender import Replayed

@@ -38,7 +38,7 @@ def read_live(
         manifests=inputs.manifests,
         kinds=kinds,
         skip_bad_objects=inputs.skip_bad_objects,
-        release=named_release(inputs.setup.kubernetes_version),
+        release=named_release(inputs.setup),
     )
 
     async def read() -> "ClusterObjects":

@@ -52,13 +52,18 @@ beside_version_options: Final = _version_options(
 """Both, for an extender."""
 
 
-def named_release(named: str | None) -> "Release | None":
-    """The version that --kubernetes-version names; None where it does not.
+def named_release(options: SetupOptions) -> "Release | None":
+    """The version that --kubernetes-version names, with the gates of --feature-gates; None where it names none.
 
     Raises:
-        InputError: the text is not a version.
+        InputError, ConfigError: as from `release_for`.
     """
-    return _read(named)[0] if named else None
+    from kubesched.config import read_feature_gates
+
+    if not options.kubernetes_version:
+        return None
+    release, _ = _read(options.kubernetes_version)
+    return release.with_gates(read_feature_gates(options.feature_gates, release))
 
 
 def _read(named: str) -> "tuple[Release, str]":

@@ -52,7 +52,6 @@ _ONE_RULE: Final = frozenset(
         "SchedulerAsyncPreemption",
         "SchedulerPopFromBackoffQ",
         "SchedulerQueueingHints",
-        "TaintTolerationComparisonOperators",
         "TopologyAwareWorkloadScheduling",
         "WorkloadAwarePreemption",
     )

@@ -1,8 +1,8 @@
 """Finds the taints that a pod tolerates, and the nodes whose taints it does not tolerate.
 
 Distinct taint lists are few, so each is judged once per distinct list of tolerations; a column is a look-up. Rule:
-kube-scheduler v1.36 Toleration.ToleratesTaint and FindMatchingUntoleratedTaint; TaintTolerationComparisonOperators
-off, so that the operators Lt and Gt tolerate nothing.
+kube-scheduler v1.36 Toleration.ToleratesTaint and FindMatchingUntoleratedTaint. Without the feature gate
+TaintTolerationComparisonOperators the operators Lt and Gt tolerate nothing; with it, pods have ComparingTolerations.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from kubesched.api import Taint, Toleration
+from kubesched.api import ComparingToleration, Taint, Toleration, as_int64
 from kubesched.engine import BoolVector, Interner, IntVector, grown
 from kubesched.state import Nodes, Part
 
@@ -95,7 +95,7 @@ class JudgedTaints:
 class _Tolerated:
     """The taints that a list of tolerations tolerates; a long list is looked up, not walked through for each taint."""
 
-    __slots__ = ("_entries",)
+    __slots__ = ("_comparing", "_entries")
 
     def __init__(self, tolerations: Sequence[Toleration]) -> None:
         self._entries = {  # (key, value, effect): an empty key or effect is any, and so is the value None
@@ -103,6 +103,7 @@ class _Tolerated:
             for one in tolerations
             if one.operator in ("", "Equal", "Exists")
         }
+        self._comparing = [one for one in tolerations if isinstance(one, ComparingToleration)]
 
     def __contains__(self, taint: Taint) -> bool:
         entries = self._entries
@@ -111,7 +112,7 @@ class _Tolerated:
             for key in (taint.key, "")
             for value in (taint.value, None)
             for effect in (taint.effect, "")
-        )
+        ) or any(_tolerates(one, taint) for one in self._comparing)
 
 
 def judged_taints(nodes: Nodes, tolerations: Part[tuple[Toleration, ...]]) -> JudgedTaints:
@@ -128,4 +129,19 @@ def _tolerates(toleration: Toleration, taint: Taint) -> bool:
         return False
     if toleration.operator == "Exists":
         return True
+    if isinstance(toleration, ComparingToleration):
+        return _compares(toleration, taint.value)
     return toleration.operator in ("", "Equal") and toleration.value == taint.value
+
+
+def _compares(toleration: ComparingToleration, value: str) -> bool:
+    of_taint, bound = _number(value), _number(toleration.value)
+    if of_taint is None or bound is None:
+        return False
+    return of_taint < bound if toleration.operator == "Lt" else of_taint > bound
+
+
+def _number(text: str) -> int | None:
+    """An int64 without zeros or a sign that it does not need; any other text is not a number."""
+    number = as_int64(text)
+    return number if str(number) == text else None

@@ -19,6 +19,7 @@ KEPS: Final = {
     "NodeDeclaredFeatures": "KEP-5328",
     "PodLevelResources": "KEP-2837",
     "StorageCapacityScoring": "KEP-4049",
+    "TaintTolerationComparisonOperators": "KEP-5471",
     "VolumeAttributesClass": "KEP-3751",
     "VolumeLimitScaling": "KEP-5030",
 }
@@ -209,6 +210,12 @@ VERSION_RULES: Final = (
             Variant(0, "in-tree Portworx volumes count on nodes whose CSINode lists their plugin as migrated"),
             Variant(36, "in-tree Portworx volumes count on every node with a limit for their driver"),
         ),
+    ),
+    _of_gate(
+        "TaintToleration",
+        "TaintTolerationComparisonOperators",
+        "tolerations with the operators Lt and Gt tolerate nothing",
+        "tolerations with the operators Lt and Gt compare numbers",
     ),
     _of_gate(
         "NodeVolumeLimits",

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from kubesched.setup import Setup
 
 
-def named_release(version: str | None, feature_gates: tuple[str, ...]) -> "Release":
+def reading_release(version: str | None, feature_gates: tuple[str, ...]) -> "Release":
     """The version that reads a configuration, with a note on standard error where it is not the one that is meant.
 
     Raises:
@@ -31,6 +31,6 @@ def set_up_beside(options: SetupOptions) -> "Setup":
     """
     from kubesched.setup import set_up
 
-    release = named_release(options.kubernetes_version, options.feature_gates)
+    release = reading_release(options.kubernetes_version, options.feature_gates)
     given = (options.config, options.references, options.plugin_args)
     return set_up(*given, default_plugins=False, skipped=options.skipped, release=release)
