@@ -20,7 +20,7 @@ from kubesched.framework.actions import Action
 from kubesched.framework.column_cache import ColumnCache, KeptColumn, PluginRule
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.diagnosis import Diagnosis
-from kubesched.framework.equal_pods import EqualPods, PreHook
+from kubesched.framework.equal_pods import EqualPods
 from kubesched.framework.fault_texts import fault_text
 from kubesched.framework.hook_answers import (
     Hook,
@@ -39,6 +39,7 @@ from kubesched.framework.profile import Profile
 from kubesched.framework.reads import readable
 from kubesched.framework.scores import Scores, score_rule
 from kubesched.framework.services import Services
+from kubesched.framework.sharing import PreHook, Steps
 from kubesched.framework.status import (
     HOOK_FAULTS,
     Code,
@@ -115,9 +116,8 @@ class Framework:
         self._what_if = [plugin for plugin in points["preFilter"] if plugin.defines("add_pods")]
         self._move_with_pods = frozenset(plugin.name for plugin in self._what_if)
         self._results = KeptResults(cache.log(DependsOn.ROW))
-        self._equal_pods = EqualPods(
-            cluster_state, cache, profile, self._pre_filter, self._filters, self._pre_score, self._scores
-        )
+        steps = Steps(self._pre_filter, self._filters, self._pre_score, self._scores)
+        self._equal_pods = EqualPods(cluster_state, cache, profile, steps)
 
     def handle_of(self, plugin: Plugin) -> Handle:
         """The handle of one plugin, with its name and the kinds that it declares.
