@@ -20,7 +20,7 @@ class Fix(msgspec.Struct, frozen=True):
         keeps_intent: whether it keeps what the pod asks for and what nodes are reserved for.
         kind: a FixKind, such as `toleration`, `requests` or `movePod`; those of a pair with `+` between them.
         parts: the fixes of which all are needed; empty for a single one.
-        change: what is changed.
+        change: what is changed; nothing for an upgrade.
         answers: the node whose obstacles it removes: the first of the nodes, or the one that a new node is like.
         effort: what it costs; of several parts, the most.
         fault: what a plugin fails with on other nodes, also with the change; None for nothing. It ends an attempt that
