@@ -76,6 +76,7 @@ def test_acceptance_is_given_as_json(run):
     document = json.loads(run("check", HEADER, "-o", "json").stdout)
     assert document.pop("file").endswith("scheduler.yaml")
     assert document.pop("schema") == "kubesched/config-check/v1"
+    assert document.pop("kubernetesVersion") == "v1.36"
     assert document == {"accepted": True, "error": None, "help": [], "findings": [], "silenced": 0}
 
 
