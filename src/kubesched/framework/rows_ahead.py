@@ -88,7 +88,14 @@ class RowsAhead:
                 answer = as_verdicts(plugin, plugin.filter_nodes(state, pod, table), table.n).values
             else:
                 answer = as_scores(plugin, plugin.score_nodes(state, pod, table), table.n)
-            values = np.zeros(len(self._is_known), dtype=answer.dtype)
-            values[rows] = answer
+            small = _small(answer)
+            values = np.zeros(len(self._is_known), dtype=small.dtype)
+            values[rows] = small
             layer.append(values)
         self._layers.append(layer)
+
+
+def _small(answer: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The same integers in a byte each, if that holds them, as it does for scores."""
+    fits = len(answer) == 0 or (answer.min() >= -128 and answer.max() <= 127)
+    return answer.astype(np.int8) if fits else answer
