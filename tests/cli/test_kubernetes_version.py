@@ -205,7 +205,7 @@ def test_gates_and_both_sides_are_in_the_report(older: str) -> None:
     document = json.loads(run("simulate", older, *gates, "-o", "json").stdout)
     assert (document["kubernetesVersion"], document["featureGates"]) == ("v1.33", {"PodLevelResources": True})
     words = ("--kubernetes-version", "1.37", "--seeds", "5")
-    text = run("compare", older, *words).stdout
+    text = " ".join(run("compare", older, *words).stdout.split())
     assert "A is decided as kube-scheduler v1.33, the highest kubelet version of the nodes." in text
     assert "B is decided as kube-scheduler v1.37; the highest kubelet version of the nodes is v1.33.13." in text
     sides = json.loads(run("compare", older, *words, "-o", "json").stdout)["kubernetesVersion"]
