@@ -77,7 +77,8 @@ def compare(
         return _not_run(given, choice, version, notice)
     passes = Passes(read, sides, choice, prices, seeds, progress)
     last, staying, replicas = passes.last()
-    ruler, first, of_a, of_b, stay = last.runs.ruler, last.first(), last.of_a, last.of_b, tuple(staying)
+    ruler, first, (of_a, of_b), stay = last.runs.ruler, last.first(), last.of_sides, tuple(staying)
+    not_placed_a, not_placed_b = last.not_placed()
     uses = ruler.all_of_pools(), _typical(of_a).pools, _typical(of_b).pools
     fields: dict[str, Any] = {name: getattr(first, name) for name in first.__struct_fields__}
     if notice is not None and not any(side.plugins for side in sides):
@@ -104,7 +105,7 @@ def compare(
         pools=tuple(pool_changes(*uses)),
         nodes=change_of_all(*uses),
         drained=tuple(dict.fromkeys(move.a for move in first.moves if move.pod in passes.running)),
-        not_placed=((*stay, *last.not_placed[0]), (*stay, *last.not_placed[1])),
+        not_placed=((*stay, *not_placed_a), (*stay, *not_placed_b)),
         staying=staying,
         staying_with=replicas,
         unserved=(_unserved(read, sides[0], sides[1]), _unserved(read, sides[1], sides[0])),

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 import numpy as np
@@ -38,36 +38,68 @@ class FirstNodes(msgspec.Struct, frozen=True):
     emptied: tuple[str, ...]
 
 
-class Pass(NamedTuple):
-    """The runs of both sides, with the pods that are pending in most runs of A and of B although they run now."""
+class Pass:
+    """The runs of both sides with the seeds from 1 on, as many as were asked for.
 
-    objects: list[KubeObject]
-    runs: Runs
-    of_a: list[Run]
-    of_b: list[Run]
-    not_placed: tuple[tuple[str, ...], tuple[str, ...]]
+    Args:
+        running: `namespace/name` of the pods that run now.
 
-    @property
-    def neither(self) -> list[str]:
-        """The pods that no side places."""
-        return [key for key in self.not_placed[0] if key in self.not_placed[1]]
+    Attributes:
+        of_sides: the runs so far, of A and of B.
+    """
 
-    def reasons(self) -> dict[str, str]:
-        """The cause of each of these pods: where ties go to the first node of A, then of B, then at random with A."""
-        reasons = dict.fromkeys(self.neither, "")
+    def __init__(self, objects: list[KubeObject], runs: Runs, running: Set[str]) -> None:
+        self.objects = objects
+        self.runs = runs
+        self.of_sides: tuple[list[Run], list[Run]] = ([], [])
+        self._running = running
+
+    def carry_out(self, n_seeds: int) -> None:
+        """Have `n_seeds` runs of each side; those that are there are not repeated."""
+        seeds = range(len(self.of_sides[0]) + 1, n_seeds + 1)
+        if seeds:
+            for runs, more in zip(self.of_sides, self.runs.random(seeds), strict=True):
+                runs += more
+
+    def neither(self, n_seeds: int) -> list[str]:
+        """The pods that run now and that no side places in most of `n_seeds` runs.
+
+        The last runs are carried out only where they can make a difference.
+        """
+        self.carry_out(n_seeds // 2 + 1)
+        n_left = n_seeds - len(self.of_sides[0])
+        if n_left > 0 and {*self._in_most(n_seeds)} != {*self._in_most(n_seeds, n_left)}:
+            self.carry_out(n_seeds)
+        return self._in_most(n_seeds)
+
+    def _in_most(self, n_seeds: int, n_left: int = 0) -> list[str]:
+        """The pods that are pending in most runs of both sides if they are also pending in the ones that are left."""
+        of_a, of_b = (_not_placed(runs, self._running, n_seeds, n_left) for runs in self.of_sides)
+        return [pod for pod in of_a if pod in of_b]
+
+    def not_placed(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The pods that run now and are pending in most runs, of A and of B."""
+        of_a, of_b = (_not_placed(runs, self._running, len(runs)) for runs in self.of_sides)
+        return of_a, of_b
+
+    def reasons(self, pods: Iterable[str]) -> dict[str, str]:
+        """The cause of each of some pods that no side places: where ties go to the first node of A, then of B, then
+        at random with A.
+        """
+        reasons = dict.fromkeys(pods, "")
         left = set(reasons)
         with closing(self.runs):
             for side in (0, 1):
                 if left:
                     reasons |= dict(_causes(self.runs.first(side, left)[0], left))
                     left = {key for key in left if not reasons[key]}
-            reasons |= dict(_reasons_in(self.runs, self.of_a, left))
+            reasons |= dict(_reasons_in(self.runs, self.of_sides[0], left))
         return reasons
 
     def first(self) -> FirstNodes:
         """What differs if both sides take the first of equally good nodes."""
         with closing(self.runs):
-            return _first_nodes(self.runs, tuple(_pending(self.runs.ruler, self.of_a, self.of_b)))
+            return _first_nodes(self.runs, tuple(_pending(self.runs.ruler, *self.of_sides)))
 
 
 class Passes:
@@ -94,7 +126,7 @@ class Passes:
         self._objects = objects
         self._choice = choice
         self._names = [name for side in sides for name in side.scheduler_names]
-        self._runs = partial(Runs, candidates=sides, prices=prices, progress=progress)
+        self._runs = partial(Runs, candidates=sides, prices=prices, n_seeds=seeds, progress=progress)
         self._seeds = seeds
 
     def last(self) -> tuple[Pass, dict[str, str], tuple[str, ...]]:
@@ -102,24 +134,24 @@ class Passes:
         staying: dict[str, str] = {}
         replicas: tuple[str, ...] = ()
         n_seeds, n_more = min(self._seeds, _FEW_SEEDS), 0
-        last = self._once(staying, n_seeds)
+        last = self._begun(staying)
         while True:
-            if last.neither and n_more < _MORE_PASSES:
-                staying |= last.reasons()
+            neither = last.neither(n_seeds)
+            if neither and n_more < _MORE_PASSES:
+                staying |= last.reasons(neither)
                 ruler = last.runs.ruler
                 replicas = tuple(_replicas_of(staying, self._objects, self.running, ruler)) if n_more else ()
                 n_more += 1
-            elif n_seeds == self._seeds:
+                last = self._begun({*staying, *replicas})
+                continue
+            last.carry_out(self._seeds)
+            if n_seeds == self._seeds:
                 return last, staying, replicas
-            else:
-                n_seeds = self._seeds
-            last = self._once({*staying, *replicas}, n_seeds)
+            n_seeds = self._seeds
 
-    def _once(self, staying: Collection[str], n_seeds: int) -> Pass:
+    def _begun(self, staying: Collection[str]) -> Pass:
         objects = placed_again(self._objects, self._choice, self._names, staying)
-        runs = self._runs(objects, n_seeds=n_seeds)
-        of_a, of_b = runs.random()
-        return Pass(objects, runs, of_a, of_b, (_not_placed(of_a, self.running), _not_placed(of_b, self.running)))
+        return Pass(objects, self._runs(objects), self.running)
 
 
 def _replicas_of(
@@ -131,10 +163,10 @@ def _replicas_of(
     return (key for key, workload in pods.items() if workload in workloads and key not in staying)
 
 
-def _not_placed(runs: Sequence[Run], running: Set[str]) -> tuple[str, ...]:
-    """The pods that run in the snapshot and are pending in most runs."""
+def _not_placed(runs: Sequence[Run], running: Set[str], n_seeds: int, n_left: int = 0) -> tuple[str, ...]:
+    """The pods that run now and are pending in most of `n_seeds` runs, if they are in those that are left."""
     counts = Counter(pod for run in runs for pod in run.pending if pod in running)
-    return tuple(pod for pod, n in counts.items() if 2 * n > len(runs))
+    return tuple(pod for pod, n in counts.items() if 2 * (n + n_left) > n_seeds)
 
 
 def _pending(ruler: Ruler, of_a: Sequence[Run], of_b: Sequence[Run]) -> Iterable[PendingPod]:

@@ -159,19 +159,20 @@ class Runs:
         with self._side(side).watched(nodes) as watch:
             return self.first(side)[0], watch
 
-    def random(self) -> tuple[list[Run], list[Run]]:
-        """The runs of A and of B with random ties, with the seeds from 1 on.
+    def random(self, seeds: Sequence[int]) -> tuple[list[Run], list[Run]]:
+        """The runs of A and of B with random ties and some seeds.
 
         They come before all others: worker processes do not share the event loop of a session.
         """
-        tasks = [(side, seed) for side in (0, 1) for seed in range(1, self._n_seeds + 1)]
+        self._may_watch = False
+        tasks = [(side, seed) for side in (0, 1) for seed in seeds]
         n_placements = len(self.ruler.pods) + len(self._objects) // _LOADED_PER_PLACEMENT
         runs = run_all(self._random, tasks, n_placements, self._note)
         for (side, _), run in zip(tasks, runs, strict=True):
             self.times[side] += run.times
         self.close()
         self._may_watch = True
-        return runs[: self._n_seeds], runs[self._n_seeds :]
+        return runs[: len(seeds)], runs[len(seeds) :]
 
     def _random(self, side: int, seed: int) -> Run:
         ruler = self.ruler
