@@ -121,6 +121,20 @@ def test_what_columns_depend_on_is_a_member_of_the_enum() -> None:
         type("Odd", (Plugin,), {"depends_on": "node"})
 
 
+@pytest.mark.parametrize(
+    ("equal_by", "words"),
+    [
+        ("requests", "is 'requests'; expected None or a tuple of attributes of PodInfo, such as"),
+        (["requests"], r"is \['requests'\]; expected None or a tuple of attributes of PodInfo"),
+        (("labels",), "PodInfo has no attribute 'labels'; it has identity, images, node_choice"),
+        (("_template",), "PodInfo has no attribute '_template'"),
+    ],
+)
+def test_what_pods_are_equal_by_are_attributes_of_a_pod(equal_by: object, words: str) -> None:
+    with pytest.raises(PluginDefinitionError, match=f"Odd.equal_by .*{words}"):
+        type("Odd", (Plugin,), {"equal_by": equal_by})
+
+
 @pytest.mark.parametrize(("hook", "part"), [("filter_nodes", "filter_part"), ("score_nodes", "score_part")])
 def test_columns_that_are_kept_need_their_part(hook: str, part: str) -> None:
     rule = {"depends_on": DependsOn.ROW, hook: lambda self, state, pod, nodes: 0}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ClassVar
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from msgspec.structs import replace
 from kubesched.api import EventType, KubeObject, Pod, WatchEvent, decode_object, kind_of
 from kubesched.engine import IntVector
 from kubesched.framework import (
+    Codes,
     CycleState,
     Decision,
     DependsOn,
@@ -20,6 +22,7 @@ from kubesched.framework import (
     Probe,
     Scores,
     Status,
+    rows_ahead,
 )
 from kubesched.plugins import IN_TREE_PLUGINS
 from kubesched.session import Session
@@ -240,6 +243,145 @@ def test_a_probe_sees_all_steps_of_each_pod(between: str) -> None:
         decided(BETWEEN[between], is_shared=is_shared, probe=probe)
         seen.append(probe.steps)
     assert seen[0] == seen[1]
+
+
+class FewRed(Plugin):
+    """Reads nothing of the pod, but labels of those that are there."""
+
+    depends_on = DependsOn.ROW
+    equal_by = ()
+    reasons = (Status.unschedulable("node(s) had two red pods"),)
+
+    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Codes:
+        red = [sum(one.pod.labels.get("color") == "red" for one in nodes.pods(i)) for i in range(nodes.n)]
+        return (np.array(red) >= 2).astype(np.int8)
+
+    def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
+        return None
+
+
+class FewerCores(FewRed):
+    """Looks at what is held, whatever the pod requests itself."""
+
+    equal_by = ()
+
+    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Codes:
+        return (nodes.requested[0] > 1500).astype(np.int8)
+
+
+class Nameless(FewRed):
+    """Has a verdict without a meaning."""
+
+    equal_by = ()
+
+    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Codes:
+        return np.where(nodes.n_pods >= 4, 2, 0)
+
+
+class Held(FewRed):
+    """Looks at a resource that no node offers, once pods hold it."""
+
+    equal_by = ()
+
+    def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Codes:
+        row = nodes.columns.resources.find("example.com/seat")
+        n_held = np.zeros(nodes.n) if row is None else nodes.requested[row]
+        return (n_held >= 2).astype(np.int8)
+
+
+class Quota(Plugin):
+    """Counts the pods of the cluster, which is not the same for the next equal pod."""
+
+    equal_by = ()
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
+        return Status.unschedulable("over quota") if nodes.n_pods.sum() >= 10 else Status.SUCCESS
+
+
+class Seen:
+    pass
+
+
+class Writer(Plugin):
+    """Is asked about each pod, and writes what another one reads."""
+
+    def pre_score(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
+        state.write(Seen())
+        return Status.SUCCESS
+
+
+class Reader(Fuller):
+    equal_by = ("requests",)
+
+    def score_part(self, state: CycleState, pod: Pod) -> Hashable:
+        state.read(Seen)
+        return None
+
+
+class ByLabels(Fuller):
+    equal_by = ("pod.labels",)
+
+
+class ByAffinity(Fuller):
+    equal_by = ("pod.spec.affinity.node_affinity",)
+
+
+IGNORING_SEATS = b"""
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- schedulerName: default-scheduler
+  pluginConfig:
+  - {name: NodeResourcesFit, args: {ignoredResources: [example.com/seat]}}
+"""
+LABELLED = [make_pod(f"a-{i:02}", labels={"color": "blue" if i % 3 else "red"}) for i in range(30)]
+SEATED = [make_pod(f"a-{i:02}", requests={"example.com/seat": "1"}) for i in range(30)]
+SIZED = [make_pod(f"a-{i:02}", requests={"cpu": "100m" if i % 3 else "1"}) for i in range(30)]
+NO_REQUESTS = b"""
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- schedulerName: default-scheduler
+  plugins:
+    multiPoint:
+      disabled: [{name: NodeResourcesFit}, {name: NodeResourcesBalancedAllocation}, {name: DynamicResources}]
+"""
+
+
+def decided_alike(pods: Sequence[Pod], *plugins: type[Plugin], config: bytes | None = None) -> list[Decision]:
+    """The decisions on pods, which are those on each pod alone. Nodes take turns, and answers are looked at early."""
+    nodes = [make_node(f"n{i}", allocatable={"cpu": "40"}) for i in range(3)]
+    runs: list[list[Decision]] = []
+    for is_shared in (False, True):
+        with Session([*nodes, *pods], set_up(config, plugins)) as session, patch.object(rows_ahead, "_PATIENCE", 1):
+            runs.append([])
+            for framework in session.frameworks.values():
+                framework._equal_pods.is_possible &= is_shared
+            session.decisions = runs[-1].append
+            session.schedule()
+    assert runs[0] == runs[1]
+    assert any(one.node_name for one in runs[0])
+    return runs[0]
+
+
+@pytest.mark.parametrize(
+    ("plugins", "pods", "config"),
+    [
+        ((FewRed,), LABELLED, None),
+        ((FewerCores,), SIZED, NO_REQUESTS),
+        ((Held,), SEATED, IGNORING_SEATS),
+        ((Nameless,), SIZED, None),
+        ((Quota,), SIZED, None),
+        ((Writer, Reader), SIZED, None),
+        ((ByLabels,), LABELLED, None),
+        ((ByAffinity,), LABELLED, None),
+    ],
+    ids=lambda given: given[0].__name__ if isinstance(given, tuple) else "",
+)
+def test_what_plugins_read_beside_the_pod_counts(
+    plugins: tuple[type[Plugin], ...], pods: Sequence[Pod], config: bytes | None
+) -> None:
+    decided_alike(pods, *plugins, config=config)
 
 
 def test_what_a_plugin_reads_is_not_what_a_subclass_reads() -> None:

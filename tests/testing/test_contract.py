@@ -59,6 +59,7 @@ def failures(plugin_class: type[Plugin], **options: Any) -> dict[str, str]:
 
 def test_a_good_plugin_passes_every_check():
     assert failures(Good, args={"bonus": 3}) == {}
+    assert failures(EqualByTeam) == {}
 
 
 class Talks(Good):
@@ -388,6 +389,34 @@ class StaleObjects(Good):
         return np.full(len(nodes), 0 if found else 1)
 
 
+class EqualByNothing(Good):
+    """Reads the team of a pod, and does not name it."""
+
+    equal_by = ("requests",)
+
+
+class EqualByLabels(Good):
+    """Names what has no hash."""
+
+    equal_by = ("pod.labels",)
+
+
+class SkipsByTeam(Good):
+    """Counts over all nodes, so that it promises equal pods no more than to skip them alike."""
+
+    depends_on = DependsOn.CLUSTER
+    equal_by = ("requests",)
+
+    def pre_filter(self, state, pod, nodes):
+        return Status.SUCCESS if pod.labels.get("team") else Status.SKIP
+
+
+class EqualByTeam(Good):
+    """Names all that it reads."""
+
+    equal_by = ("identity",)
+
+
 class Seen:
     def __init__(self, n_pods: dict[str, int]) -> None:
         self.n_pods = n_pods
@@ -493,6 +522,17 @@ BROKEN = [
         "kept_columns_stay_true",
         "after Service default/web was deleted a kept column for pod default/plain",
     ),
+    (
+        EqualByNothing,
+        "equal_pods_get_equal_answers",
+        "copy with the labels of default/red are equal in equal_by = ('requests',), but their answers differ: node n",
+    ),
+    (
+        EqualByLabels,
+        "equal_pods_get_equal_answers",
+        "equal_by has 'pod.labels', which pod default/plain cannot be compared by: unhashable type: 'dict'; name",
+    ),
+    (SkipsByTeam, "equal_pods_get_equal_answers", "of default/red are equal in equal_by = ('requests',), but the plug"),
     (StaleCounts, "moved_pods_count", "moved away in a what-if table the verdict is not that of a cluster without it"),
     (Leaky, "unreserve_gives_back", "reserve and unreserve for pod default/plain change something"),
     (FragileUnreserve, "unreserve_gives_back", "Unreserve plugin FragileUnreserve: KeyError"),
@@ -510,7 +550,7 @@ def test_a_broken_promise_is_caught(plugin_class: type[Plugin], check: str, word
 
 
 def test_every_check_has_a_plugin_that_breaks_it():
-    everything = {str(check) for broken, _, _ in [(Leaky, 0, 0), (Good, 0, 0)] for check in check_plugin(broken)}
+    everything = {str(check) for plugin in (Leaky, Good, EqualByTeam) for check in check_plugin(plugin)}
     assert everything == {check for _, check, _ in BROKEN}
 
 

@@ -10,6 +10,7 @@ from one sorted list. What comes out here is what deciding about each pod alone 
 """
 
 from collections.abc import Hashable, Sequence, Set
+from contextlib import suppress
 from typing import Final
 
 import numpy as np
@@ -63,6 +64,16 @@ class EqualPods:
         self._key = None
         self._rejected.clear()
 
+    def _key_of(self, state: CycleState) -> Hashable:
+        """What plugins read of a pod; None where `equal_by` has what a pod lacks or what cannot be a key."""
+        try:
+            key = self._sharing.read(state.pod)
+            hash(key)
+        except (AttributeError, TypeError):
+            self.is_possible = False
+            return None
+        return key
+
     # --- a further pod ---
 
     def scores(self, state: CycleState, snapshot: Snapshot) -> Scores | None:
@@ -72,12 +83,14 @@ class EqualPods:
             state: of the pod's cycle; gets what hooks would leave in it, and what they have answered.
         Returns: good until the next pod is asked about; None where the pod has to be decided as any other.
         """
-        self._key = key = self._sharing.read(state.pod)
+        self._key = key = self._key_of(state)
         equal = self._kept.get(key)
-        if equal is None or equal.n_in_vain == _MOST_IN_VAIN:
+        if equal is None:
             return None
         if equal.nodes is not snapshot.nodes or equal.of_nodes != self._node_log.generation:
             self._kept[key] = None
+            return None
+        if equal.n_in_vain == _MOST_IN_VAIN:
             return None
         if equal.of_kinds != self._generations() and not self._is_still_true(equal, state):
             self._kept[key] = None
@@ -221,6 +234,7 @@ class EqualPods:
         columns = [column for _, column in (*equal.row_filters, *equal.row_scores)]
         pods = self._columns.pods[row]
         is_own = now == before + 1 and bool(pods) and pods[-1].pod.metadata.uid == equal.uid
+        is_own = is_own and equal.ahead.is_about(pods[-1])
         if not is_own or any(column.generation != before for column in columns):
             equal.ahead.changed(rows)
             return False
@@ -238,13 +252,14 @@ class EqualPods:
         Args:
             state: of its cycle.
         """
-        key = self._sharing.read(state.pod)
+        key = self._key_of(state)
         if key not in self._kept:  # the first one: there may be no other
             if len(self._kept) >= _MOST:
                 del self._kept[next(iter(self._kept))]
             self._kept[key] = None
         elif self._kept[key] is None:
-            self._kept[key] = equal_pod(self._sharing, self._cache, state, snapshot)
+            with suppress(*_FAULTS):  # a rule may need what a plugin leaves in the state that is asked about each pod
+                self._kept[key] = equal_pod(self._sharing, self._cache, state, snapshot)
 
 
 def _verdicts(column: KeptColumn, nodes: Nodes) -> Verdicts:

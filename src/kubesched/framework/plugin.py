@@ -445,6 +445,8 @@ def _check_declarations(cls: type[Plugin]) -> None:
         raise PluginDefinitionError(
             f"{cls.__name__}.depends_on is {depends_on!r:.80}; expected one of {allowed}", plugin=cls.name
         )
+    if fault := _equal_by_fault(cls.equal_by):
+        raise PluginDefinitionError(f"{cls.__name__}.equal_by is {cls.equal_by!r:.80}; {fault}", plugin=cls.name)
     reads: object = cls.reads
     if not isinstance(reads, property):
         readable(cls.__name__, reads)
@@ -456,6 +458,20 @@ def _check_declarations(cls: type[Plugin]) -> None:
                 f"{cls.__name__}: columns of {hook} that depend on {depends_on} are kept, so it must define {part}",
                 plugin=cls.name,
             )
+
+
+def _equal_by_fault(equal_by: object) -> str:
+    """What is not valid about a declaration; empty for nothing."""
+    if equal_by is None:
+        return ""
+    if not isinstance(equal_by, tuple) or not all(isinstance(field, str) for field in equal_by):
+        return 'expected None or a tuple of attributes of PodInfo, such as ("requests", "pod.spec.node_name")'
+    for field in equal_by:
+        attribute = field.partition(".")[0]
+        if attribute.startswith("_") or not hasattr(PodInfo, attribute):
+            known = ", ".join(name for name in dir(PodInfo) if not name.startswith("_"))
+            return f"PodInfo has no attribute {attribute!r}; it has {known}"
+    return ""
 
 
 def _check_is_plain(cls: type[Plugin], hook: str) -> None:

@@ -48,6 +48,7 @@ class Sharing:
         self.steps = steps
         self._signed = {plugin.name for plugin in signed}
         self._reserving = {plugin.name for plugin in signed if plugin.defines("reserve")}
+        self._related = {plugin.name for plugin in signed if plugin.depends_on not in (DependsOn.NODE, DependsOn.ROW)}
         self.is_possible = (
             bool(signed and steps.scores)
             and not 0 < profile.percentage_of_nodes_to_score < 100
@@ -58,10 +59,11 @@ class Sharing:
     def parted(self, of_pod: CycleState) -> tuple[Steps, Steps]:
         """The plugins that need not be asked about a pod that is equal to one; and those that are asked about each.
 
-        A plugin that skipped, skips again. One that reserves has to do with the pod itself, unless it skipped.
+        A plugin that skipped, skips again. One that reserves has to do with the pod itself, unless it skipped, and one
+        that reads relations between nodes with where the pods are now.
         """
         steps = self.steps
-        own = self._reserving - of_pod.skip_filter
+        own = self._related | (self._reserving - of_pod.skip_filter)
         filters, pre_filters = self._of_shared(steps.filters, steps.pre_filters, of_pod.skip_filter, own)
         scores, pre_scores = self._of_shared(steps.scores, steps.pre_scores, of_pod.skip_score, own)
         shared = Steps(

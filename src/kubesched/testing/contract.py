@@ -21,6 +21,7 @@ from kubesched.testing.answer_checks import (
     check_snapshot_untouched,
 )
 from kubesched.testing.column_checks import check_kept_columns, check_moved_pods, check_some_rows
+from kubesched.testing.equality_checks import check_equal_by
 from kubesched.testing.run_checks import check_allowed_answers, check_unreserve
 from kubesched.testing.scenario import Scenario, varied_scenario
 from kubesched.testing.subject import Subject
@@ -114,6 +115,7 @@ _CHECKS: Final[tuple[tuple[str, tuple[str, ...], Callable[[Subject], None]], ...
     ("scores_from_0_to_100", HOOKS["score"], check_score_range),
     ("a_reason_with_every_rejection", _REJECTING, check_reasons),
     ("kept_columns_stay_true", _COLUMN_HOOKS, check_kept_columns),
+    ("equal_pods_get_equal_answers", _JUDGING, check_equal_by),
     ("moved_pods_count", HOOKS["filter"], check_moved_pods),
     ("unreserve_gives_back", HOOKS["reserve"], check_unreserve),
 )
@@ -121,5 +123,7 @@ _CHECKS: Final[tuple[tuple[str, tuple[str, ...], Callable[[Subject], None]], ...
 
 def _applies(hooks: tuple[str, ...], check: Callable[[Subject], None], plugin_class: type[Plugin]) -> bool:
     if check is check_kept_columns and plugin_class.depends_on not in (DependsOn.NODE, DependsOn.ROW):
+        return False
+    if check is check_equal_by and plugin_class.equal_by is None:
         return False
     return not hooks or any(map(plugin_class.defines, hooks))
