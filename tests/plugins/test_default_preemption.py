@@ -14,12 +14,17 @@ from kubesched.framework import (
     Status,
     find_feasible,
 )
+from kubesched.pages.simulations import placed_line
 from kubesched.plugins import DefaultPreemption, NodeResourcesFit
 from kubesched.plugins.args import DefaultPreemptionArgs
-from kubesched.scheduler import build_frameworks, straight
+from kubesched.release import Release
+from kubesched.scheduler import TieBreak, build_frameworks, straight
+from kubesched.session import Simulator, place
+from kubesched.setup import set_up
 from kubesched.state import ClusterState
 from kubesched.testing import FakeCluster, make_node, make_object, make_pod, minimal_profile
 
+START = "2026-01-01T00:00:00Z"
 HELPLESS = "Preemption is not helpful for scheduling"
 
 
@@ -271,3 +276,20 @@ def test_another_plugin_may_strike_a_node_from_the_plan() -> None:
     assert outcome(high(), node("n"), node("m"), cheap, dear, plugins=(KeepOut(),)) == ("m", ["dear"])
     alone = refusal(high(), node("n"), cheap, plugins=(KeepOut(),))
     assert alone == "preemption: no candidate node for preemption"
+
+
+@pytest.mark.parametrize(
+    ("started", "victims"),
+    [("", ("a", "d")), ("a", ("b", "d")), ("b", ("a", "d")), ("d", ("a", "c")), ("abcd", ("d", "d"))],
+)
+def test_which_of_the_pods_that_have_not_started_goes_depends_on_the_version(
+    started: str, victims: tuple[str, str]
+) -> None:
+    """As v1.36.3 and v1.37.2 choose."""
+    pods = [
+        make_pod(name, node="n", requests={"cpu": "1"}, status={"startTime": START} if name in started else {})
+        for name in "abcd"
+    ]
+    asked = [Simulator([node("n", "4"), *pods, high()], set_up(release=Release(minor))) for minor in (36, 37)]
+    lines = [placed_line(one) for simulator in asked for one in place(simulator, TieBreak.FIRST)]
+    assert [line["preemption"][0]["victims"] for line in lines] == [[f"default/{name}"] for name in victims]

@@ -176,9 +176,16 @@ class _Search:
         self.n_found = 0
 
     def look_at(self, nodes: Nodes) -> None:
-        """Dry-run preemption on some nodes."""
-        table = self._handle.cluster_state.columns.pod_table
-        lower, positions = table.below(self._state.pod.priority, nodes.all_rows, nodes.columns.n_rows)
+        """Dry-run preemption on some nodes.
+
+        Rule: since kube-scheduler v1.37, pods of one priority that have not started keep their order.
+        """
+        lower, positions = self._handle.cluster_state.columns.pod_table.below(
+            self._state.pod.priority,
+            nodes.all_rows,
+            nodes.columns.n_rows,
+            keeps_unstarted=not self._handle.cluster_state.release.before(37),
+        )
         occupied, where = runs(positions)
         if len(occupied) < len(nodes):
             self.failures.append((_NO_VICTIMS, len(nodes) - len(occupied)))

@@ -111,6 +111,13 @@ VERSION_RULES: Final = (
         ),
     ),
     VersionRule(
+        "DefaultPreemption",
+        (
+            Variant(0, "of pods of one priority without a start time, those that came first to the node go first"),
+            Variant(37, "of pods of one priority without a start time, those that came last to the node go first"),
+        ),
+    ),
+    VersionRule(
         "DynamicResources",
         (
             Variant(0, "adds nothing to the text of a pod that fits nowhere"),

@@ -96,15 +96,19 @@ class PodTable:
         """A pod got another place on its row."""
         self._noted.add(info.slot)
 
-    def below(self, priority: int, rows: Slots, n_rows: int) -> tuple["PodBatch", Slots]:
+    def below(
+        self, priority: int, rows: Slots, n_rows: int, *, keeps_unstarted: bool = False
+    ) -> tuple["PodBatch", Slots]:
         """The pods of lower priority on some rows, row by row, the most important first.
 
         Args:
             rows: the rows asked about, each below `n_rows`.
+            keeps_unstarted: whether pods of one priority without a start time keep the order of NodeInfo.
         Returns: the pods, and (pods,) the position in `rows` that each is on, ascending.
         Rule: kube-scheduler v1.36 MoreImportantPod with sort.Slice: higher priority, then the earlier start. A pod
             without start time has "now", asked for the left one first, so that of two such each precedes the other: up
-            to 12 pods they come out in reverse order of NodeInfo, others of equal start in its order.
+            to 12 pods they come out in reverse order of NodeInfo, others of equal start in its order. Since v1.37 all
+            come out in its order.
         """
         self.settle()
         n_slots = len(self.infos)
@@ -113,7 +117,7 @@ class PodTable:
         positions = position_of[self._row[:n_slots]]
         slots = np.flatnonzero((positions >= 0) & (self._priority[:n_slots] < priority))
         start, place = self._start[slots], self._place[slots]
-        ties = np.where(np.isinf(start), -place, place)
+        ties = place if keeps_unstarted else np.where(np.isinf(start), -place, place)
         order = np.lexsort((ties, start, -self._priority[slots], positions[slots]))
         slots = slots[order]
         return PodBatch([], self, slots), positions[slots]
