@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from campaigns.oracle.generate import GROUPS
 from kubesched.api import Pod
-from kubesched.framework import CycleState, Decision, Framework, QueuedPodInfo, rows_ahead
+from kubesched.framework import CycleState, Decision, Framework, NominatedPods, QueuedPodInfo, Services, rows_ahead
 from kubesched.scheduler import TieBreak, build_frameworks
 from kubesched.scheduler.scheduling_cycle import SchedulingCycle
 from kubesched.scheduler.suspension import straight
 from kubesched.setup import set_up
+from kubesched.state import PodInfo
+from kubesched.testing import make_pod
 from tests.properties.cluster_walk import Walk, as_pod, generated
 from tests.trials import examples
 
@@ -29,14 +31,18 @@ profiles:
   - name: NodeResourcesFit
     args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 2}, {name: example.com/gpu}]}}
 """
+Nominations = list[tuple[str, PodInfo]]
 STEPS = st.lists(st.tuples(st.sampled_from([*Walk.STEPS, *["next_kind"] * 4]), st.integers(0, 10**6)), max_size=8)
 
 
 class Decider:
     """Decides about pods, with what equal pods share or without."""
 
-    def __init__(self, walk: Walk, config: bytes | None, tie_break: TieBreak) -> None:
-        self.framework: Framework = build_frameworks(set_up(config).profiles, walk.cluster_state)["default-scheduler"]
+    def __init__(self, walk: Walk, config: bytes | None, tie_break: TieBreak, nominations: Nominations) -> None:
+        pods = NominatedPods(walk.cluster_state.columns, lambda: nominations, lambda: len(nominations))
+        profiles = set_up(config).profiles
+        frameworks = build_frameworks(profiles, walk.cluster_state, Services(nominated=pods))
+        self.framework: Framework = frameworks["default-scheduler"]
         self.cycle = SchedulingCycle(tie_break, Random(1))
 
     def decide(self, pod: Pod) -> tuple[Decision, CycleState]:
@@ -55,6 +61,7 @@ class Decider:
     tie_break=st.sampled_from(TieBreak),
     groups=st.lists(st.sampled_from(GROUPS), min_size=1, max_size=3, unique=True),
     in_a_row=st.integers(3, 30),
+    n_nominated=st.sampled_from([0, 0, 1, 4]),
 )
 def test_equal_pods_are_decided_as_each_alone_would_be(
     config: bytes | None,
@@ -64,16 +71,19 @@ def test_equal_pods_are_decided_as_each_alone_would_be(
     tie_break: TieBreak,
     groups: list[str],
     in_a_row: int,
+    n_nominated: int,
 ) -> None:
     walk = Walk(seed, tuple(features))
     patient = patch.object(rows_ahead, "_PATIENCE", 1 + seed % 3)
-    shared, alone = Decider(walk, config, tie_break), Decider(walk, config, tie_break)
+    nominations: Nominations = []
+    shared, alone = (Decider(walk, config, tie_break, nominations) for _ in range(2))
     alone.framework._equal_pods.is_possible = False
     others, chance = copies(smaller(generated(seed, pending=1)[-1])), Random(seed)
     pods = twins(seed, tuple(groups), tuple(features))
     for step, number in [("next_kind", 0), *steps]:
         if step != "next_kind":
             walk.step(step, number)
+        nominations += nominated(walk, chance, n_nominated)
         for _ in range(in_a_row):
             pod = next(pods[number % len(pods)])
             with patient:
@@ -84,6 +94,15 @@ def test_equal_pods_are_decided_as_each_alone_would_be(
             if decided.node_name:
                 came = state.pod if chance.random() < 0.9 else walk.cluster_state.pod_info(next(others))
                 walk.cluster_state.assume(came, decided.node_name)
+
+
+def nominated(walk: Walk, chance: Random, n: int) -> Iterator[tuple[str, PodInfo]]:
+    """Pods that hold up to all of a node without being on it, some of a priority that does not count."""
+    names = sorted(walk.cluster_state.columns.row_of)
+    for _ in range(n if names else 0):
+        number, cpu = chance.random(), chance.choice(["100m", "2", "64"])
+        pod = make_pod(f"urgent-{number}", requests={"cpu": cpu}, priority=chance.choice([-(10**6), 10**6]))
+        yield chance.choice(names), walk.cluster_state.pod_info(pod)
 
 
 def twins(seed: int, groups: tuple[str, ...], features: tuple[str, ...]) -> list[Iterator[Pod]]:

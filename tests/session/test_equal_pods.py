@@ -384,6 +384,24 @@ def test_what_plugins_read_beside_the_pod_counts(
     decided_alike(pods, *plugins, config=config)
 
 
+def test_equal_pods_share_while_a_pod_waits_for_the_room_that_it_was_given() -> None:
+    urgent = make_pod("urgent", requests={"example.com/gpu": "20"}, priority=9)
+    pods = [*(make_pod(f"gpu-{i}", node=f"n{i}", requests={"example.com/gpu": "1"}) for i in range(5)), *PODS]
+    seen, placed = [], []
+    for is_shared in (True, False):
+        probe = Steps()
+        Fuller.asked.clear()
+        decisions = decided(
+            lambda session: session.arrive([urgent]), Fuller, is_shared=is_shared, probe=probe, pods=pods
+        )
+        assert [one.nominated_node_name for one in decisions[MIDDLE:] if one.victims]
+        seen.append([step for step in probe.steps if step[1] != "urgent"])
+        placed.append([(one.pod.name, one.node_name, one.chosen, one.runners_up) for one in decisions])
+        assert (len(Fuller.asked) < 8) == is_shared
+    assert placed[0] == placed[1]
+    assert seen[0] == seen[1]
+
+
 def test_what_a_plugin_reads_is_not_what_a_subclass_reads() -> None:
     in_tree = IN_TREE_PLUGINS["NodeResourcesFit"]
     further = type("Further", (in_tree,), {"name": "Further", "pre_filter": in_tree.pre_filter})

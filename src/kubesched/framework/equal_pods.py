@@ -9,7 +9,7 @@ Rule: kube-scheduler v1.36 knows the notion as a pod's signature (OpportunisticB
 from one sorted list. What comes out here is what deciding about each pod alone gives.
 """
 
-from collections.abc import Hashable, Sequence, Set
+from collections.abc import Callable, Hashable, Sequence, Set
 from contextlib import suppress
 from typing import Final
 
@@ -38,11 +38,19 @@ class EqualPods:
 
     Args:
         steps: what the profile asks.
+        with_nominated: what rejects nodes with the pods that are nominated there.
     Attributes:
         is_possible: whether enough is known of the plugins of the profile.
     """
 
-    def __init__(self, cluster_state: ClusterState, cache: ColumnCache, profile: Profile, steps: Steps) -> None:
+    def __init__(
+        self,
+        cluster_state: ClusterState,
+        cache: ColumnCache,
+        profile: Profile,
+        steps: Steps,
+        with_nominated: Callable[..., list[Rejections] | None],
+    ) -> None:
         self._sharing = Sharing(profile, steps)
         self._objects = cluster_state.objects
         self._cache = cache
@@ -52,6 +60,8 @@ class EqualPods:
         self._kept: dict[Hashable, EqualPod | None] = {}  # None: such a pod was decided once
         self._key: Hashable = None  # of the pod that was asked about last
         self._rejected: dict[str, Verdicts] = {}  # by the plugins that were asked about it
+        self._with_nominated = with_nominated
+        self._beside_nominated: list[Rejections] = []  # of it
         if self.is_possible:
             cache.drop_with_columns(self)
 
@@ -63,6 +73,7 @@ class EqualPods:
         self._kept.clear()
         self._key = None
         self._rejected.clear()
+        self._beside_nominated = []
 
     def _key_of(self, state: CycleState) -> Hashable:
         """What plugins read of a pod; None where `equal_by` has what a pod lacks or what cannot be a key."""
@@ -167,12 +178,13 @@ class EqualPods:
         return Scores(scores.nodes, by_plugin, varying, shared)
 
     def _left_by_asked(self, equal: EqualPod, state: CycleState) -> Rows | None:
-        """The positions in `equal.scores` that the filters leave that are asked each time; None for all.
+        """The positions in `equal.scores` that the filters leave that are asked each time, and that are left with the
+        pods nominated to them; None for all.
 
         Raises:
             PluginFault: the pod has to be decided as any other.
         """
-        fits, nodes, pod = None, equal.nodes, state.pod.pod
+        nodes, pod = equal.nodes, state.pod.pod
         self._rejected.clear()
         for rule in equal.asked.filters:
             if rule.name in state.skip_filter:
@@ -189,7 +201,12 @@ class EqualPods:
                 raise PluginFault(_SKIP)
             if verdicts.values.any():
                 self._rejected[rule.name] = verdicts
-                fits = verdicts.values == 0 if fits is None else fits & (verdicts.values == 0)
+        self._beside_nominated = self._with_nominated(state, pod, nodes, is_whole=True) or []
+        if any(one.verdicts.may_fail for one in self._beside_nominated):
+            raise PluginFault(_SKIP)
+        fits = None
+        for verdicts in (*self._rejected.values(), *(one.verdicts for one in self._beside_nominated)):
+            fits = verdicts.values == 0 if fits is None else fits & (verdicts.values == 0)
         if fits is None:
             return None
         if equal.scores.nodes is not nodes:
@@ -205,9 +222,12 @@ class EqualPods:
         return FilterResult(
             equal.nodes,
             [
-                Rejections(rule.name, rejected[rule.name])
-                for rule in self._sharing.steps.filters
-                if rule.name in rejected
+                *self._beside_nominated,
+                *(
+                    Rejections(rule.name, rejected[rule.name])
+                    for rule in self._sharing.steps.filters
+                    if rule.name in rejected
+                ),
             ],
         )
 

@@ -117,7 +117,7 @@ class Framework:
         self._move_with_pods = frozenset(plugin.name for plugin in self._what_if)
         self._results = KeptResults(cache.log(DependsOn.ROW))
         steps = Steps(self._pre_filter, self._filters, self._pre_score, self._scores)
-        self._equal_pods = EqualPods(cluster_state, cache, profile, steps)
+        self._equal_pods = EqualPods(cluster_state, cache, profile, steps, self._rejected_with_nominated)
 
     def handle_of(self, plugin: Plugin) -> Handle:
         """The handle of one plugin, with its name and the kinds that it declares.
@@ -269,12 +269,21 @@ class Framework:
         Rule: kube-scheduler v1.36 RunFilterPluginsWithNominatedPods: first with them, then without; both must pass.
         """
         result = self.run_filter(state, pod, nodes, is_whole=is_whole)
+        rejections = self._rejected_with_nominated(state, pod, nodes, is_whole=is_whole)
+        if rejections is None:
+            return result
+        return FilterResult(nodes, [*rejections, *result.rejections])  # not the one that equal pods share
+
+    def _rejected_with_nominated(
+        self, state: CycleState, pod: Pod, nodes: Nodes, *, is_whole: bool
+    ) -> list[Rejections] | None:
+        """What rejects rows on which the pods are that are nominated there; None where no such pod counts."""
         nominated = self.handle.nominated
         if not nominated:
-            return result
+            return None
         positions, pods = nominated.on(nodes, state.pod)
         if not len(positions):
-            return result
+            return None
         rows, table = None, nodes
         if is_whole:  # a small table is asked about as it is: what-if rows do not depend on each other
             rows, positions = np.unique(positions, return_inverse=True)
@@ -287,7 +296,7 @@ class Framework:
             rejections = [Rejections("", Verdicts(np.ones(len(table), dtype=np.int16), [failed.status]))]
         if rows is not None:
             rejections = [Rejections(one.plugin, one.verdicts.spread(rows, len(nodes))) for one in rejections]
-        return FilterResult(nodes, [*rejections, *result.rejections])  # not the one that equal pods share
+        return rejections
 
     def what_if(self, state: CycleState, pod: Pod, nodes: Nodes) -> MovedPods:
         """A copy of some rows on which pods can be moved, with the filters to ask again."""
@@ -373,7 +382,7 @@ class Framework:
         Returns: None where the plugins have to be asked.
         """
         equal = self._equal_pods
-        return equal.scores(state, snapshot) if equal.is_possible and not self.handle.nominated else None
+        return equal.scores(state, snapshot) if equal.is_possible else None
 
     def note_decided(self, state: CycleState, snapshot: Snapshot) -> None:
         """Note that a pod was decided without `scores_as_before`: the next one may be equal to it."""
