@@ -402,6 +402,33 @@ def test_equal_pods_share_while_a_pod_waits_for_the_room_that_it_was_given() -> 
     assert seen[0] == seen[1]
 
 
+def decided_as_a_zone_opens(*, is_shared: bool) -> list[Decision]:
+    """The decisions on pods that fit on one node, until the third one; then on all six."""
+    apart = [{"topologyKey": "topology.kubernetes.io/zone", "labelSelector": {"matchLabels": {"app": "old"}}}]
+    spec = {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": apart}}}
+    nodes = [node(f"n{i}", zone="b" if i else "a") for i in range(6)]
+    old = make_pod("old", node="n1", labels={"app": "old"})
+    pods = [make_pod(f"web-{i}", requests={"cpu": "100m"}, spec=spec) for i in range(6)]
+    decisions: list[Decision] = []
+
+    def note(decision: Decision) -> None:
+        decisions.append(decision)
+        if len(decisions) == 3:
+            apply(session, old, EventType.DELETED)
+
+    with Session([*nodes, old, *pods]) as session:
+        session.frameworks["default-scheduler"]._equal_pods.is_possible = is_shared
+        session.decisions = note
+        session.schedule()
+    return decisions
+
+
+def test_pods_for_which_one_node_was_left_are_scored_as_others_once_more_fit() -> None:
+    expected = decided_as_a_zone_opens(is_shared=False)
+    assert decided_as_a_zone_opens(is_shared=True) == expected
+    assert [one.n_feasible for one in expected] == [1, 1, 1, 6, 6, 6]
+
+
 def test_what_a_plugin_reads_is_not_what_a_subclass_reads() -> None:
     in_tree = IN_TREE_PLUGINS["NodeResourcesFit"]
     further = type("Further", (in_tree,), {"name": "Further", "pre_filter": in_tree.pre_filter})

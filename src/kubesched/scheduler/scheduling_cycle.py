@@ -130,7 +130,7 @@ class SchedulingCycle:
             except PluginFault as fault:
                 outcome = _fault_outcome(fault.status)
                 return replace(decision, outcome=outcome, n_evaluated=n_evaluated, n_feasible=n_passed), state
-            if may_be_equal:
+            if may_be_equal and n_passed > 1:  # with one, no plugin was asked whether it skips the score
                 framework.note_decided(state, snapshot)
             decision = replace(
                 decision, n_evaluated=n_evaluated, n_feasible=n_passed, chosen=chosen, runners_up=runners_up
