@@ -1,5 +1,7 @@
 """Pods of one workload in a run: what happens between two of them counts, and no plugin is asked twice about one."""
 
+import gc
+import weakref
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ClassVar
 from unittest.mock import patch
@@ -427,6 +429,25 @@ def test_pods_for_which_one_node_was_left_are_scored_as_others_once_more_fit() -
     expected = decided_as_a_zone_opens(is_shared=False)
     assert decided_as_a_zone_opens(is_shared=True) == expected
     assert [one.n_feasible for one in expected] == [1, 1, 1, 6, 6, 6]
+
+
+def test_what_is_kept_of_workloads_is_bounded_and_goes_with_the_columns() -> None:
+    held = []
+    with Session([node("n0"), node("n1")]) as session:
+        framework = session.frameworks["default-scheduler"]
+        for week in range(20):
+            pods = [make_pod(f"week-{week}-{i}", requests={"cpu": f"{100 + week}m"}) for i in range(3)]
+            held.append(weakref.ref(session.cluster_state.pod_info(pods[1]).requests))
+            session.change(pods)
+            session.schedule()
+            session.change(gone=pods)
+        assert len(framework._equal_pods) == 16
+        framework.cache.evict()
+        session.cluster_state.parts.forget_recent()
+        del pods
+        gc.collect()
+        assert len(framework._equal_pods) == 0
+        assert [one() for one in held] == [None] * 20
 
 
 def test_what_a_plugin_reads_is_not_what_a_subclass_reads() -> None:
