@@ -26,7 +26,6 @@ from kubesched.framework import (
     Status,
     rows_ahead,
 )
-from kubesched.plugins import IN_TREE_PLUGINS
 from kubesched.session import Session
 from kubesched.setup import set_up
 from kubesched.state import NodeInfo, Nodes
@@ -450,8 +449,52 @@ def test_what_is_kept_of_workloads_is_bounded_and_goes_with_the_columns() -> Non
         assert [one() for one in held] == [None] * 20
 
 
-def test_what_a_plugin_reads_is_not_what_a_subclass_reads() -> None:
-    in_tree = IN_TREE_PLUGINS["NodeResourcesFit"]
-    further = type("Further", (in_tree,), {"name": "Further", "pre_filter": in_tree.pre_filter})
-    renamed = type("Renamed", (in_tree,), {"name": "Renamed"})
-    assert (further.equal_by, renamed.equal_by) == (None, ("requests",))
+class OddOnly:
+    """A hook that reads the name of a pod, for a plugin that says that it reads the requests alone."""
+
+    asked: ClassVar[list[str]] = []
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
+        return Status.SUCCESS if int(pod.name.rpartition("-")[2]) % 2 else Status.unschedulable("not odd")
+
+
+def with_own_hook(self: Plugin, args: Any = None) -> None:
+    Plugin.__init__(self, args)
+    self.pre_filter = OddOnly().pre_filter  # type: ignore[method-assign]
+
+
+class Figures(Fuller):
+    """Scores by figures that it holds, and names them in its parts."""
+
+    held: ClassVar[list[int]] = []
+    equal_by = ("requests",)
+
+    def score_part(self, state: CycleState, pod: Pod) -> Hashable:
+        return len(self.held)
+
+    def score_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
+        return 10 * ((nodes.all_rows + len(self.held)) % 5)
+
+
+ODD = OddOnly.pre_filter
+CHANGED = {
+    "a subclass": type("Sub", (Fuller,), {"name": "Changed", "pre_filter": ODD}),
+    "a mixin": type("Mixed", (OddOnly, Fuller), {"name": "Changed"}),
+    "an instance": type("Own", (Fuller,), {"name": "Changed", "pre_filter": ODD, "__init__": with_own_hook}),
+}
+
+
+@pytest.mark.parametrize("plugin", CHANGED.values(), ids=CHANGED)
+def test_what_a_plugin_reads_is_not_what_hooks_from_elsewhere_read(plugin: type[Fuller]) -> None:
+    decisions, _ = decided_twice(plugin)
+    rejected = {one.pod.name: one.outcome.message for one in decisions if not one.node_name}
+    assert sorted(rejected) == [pod(number).name for number in range(0, N_PODS, 2)]
+    assert all("not odd" in message for message in rejected.values())
+
+
+def test_a_part_that_names_figures_counts_for_each_pod() -> None:
+    both = []
+    for is_shared in (True, False):
+        Figures.held.clear()
+        both.append(decided(lambda session: Figures.held.append(1), Figures, is_shared=is_shared))
+    assert both[0] == both[1]

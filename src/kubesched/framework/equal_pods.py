@@ -120,13 +120,18 @@ class EqualPods:
     def _further(self, equal: EqualPod, state: CycleState) -> Scores | None:
         if not ask(equal.asked.pre_filters, state, equal.nodes, state.skip_filter):
             return None
-        if equal.generation != self._row_log.generation and not self._update(equal, state):
-            self._kept[self._key] = None
-            return None
+        is_stale = equal.generation != self._row_log.generation
         try:
-            return self._completed(equal, state)
+            if self._sharing.has_others and parts_of(equal.shared, state) != equal.parts:
+                is_true = False
+            else:
+                is_true = not is_stale or self._update(equal, state)
+            if is_true:
+                return self._completed(equal, state)
+            self._kept[self._key] = None
         except _FAULTS:
-            return None
+            pass
+        return None
 
     def _is_still_true(self, equal: EqualPod, of_pod: CycleState) -> bool:
         """Whether the plugins would say what they said although objects have changed that some of them read."""

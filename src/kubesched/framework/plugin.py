@@ -31,11 +31,6 @@ from kubesched.framework.verdicts import Codes, PodChanges, Verdicts
 from kubesched.release import DEFAULT_RELEASE, Release
 from kubesched.state import ClusterState, NodeInfo, Nodes, PodInfo, Snapshot
 
-_READ_PODS: Final = {hook for point in ("preFilter", "filter", "preScore", "score") for hook in HOOKS[point]} | {
-    "filter_part",
-    "score_part",
-    "normalize_score",
-}
 _PARTS: Final = (("filter_nodes", "filter_part"), ("score_nodes", "score_part"))
 
 
@@ -80,9 +75,11 @@ class Plugin:
     """What the column rules read. Change it only if that is exactly true: columns are kept accordingly."""
     equal_by: ClassVar[tuple[str, ...] | None] = None
     """What the hooks up to Score read of a pod, as attributes of PodInfo, such as `("requests", "pod.spec.node_name")`.
-    About pods that are equal in these they must say the same of the same nodes, so that they are asked about one of
-    them; if `depends_on` is CLUSTER or ANYTHING, or the plugin reserves, that holds where they skip. None for a plugin
-    that may read anything. A subclass that defines such a hook itself sets it again."""
+    They must read nothing else that changes: about pods that are equal in these, `pre_filter` and `pre_score` say the
+    same whatever nodes there are, and the rules the same of the same node, so that they are asked about one of them.
+    A figure that the plugin holds belongs into `filter_part` or `score_part`. Where `depends_on` is CLUSTER or
+    ANYTHING, or the plugin has a hook after Score, such as `permit`, that holds where it skips. None for a plugin that
+    may read anything. What a base class says does not count where a subclass or a mixin has such a hook."""
     reads: tuple[str, ...] = ()
     """Kinds other than nodes and pods that the plugin gets from the handle, so that they are watched: `Service`, or
     `metrics.k8s.io/v1beta1/NodeMetrics` for a kind that kubesched does not know. With a `?` at the end, an API server
@@ -104,8 +101,6 @@ class Plugin:
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         cls.definition_fault = None
-        if "equal_by" not in vars(cls) and any(hook in vars(cls) for hook in _READ_PODS):
-            cls.equal_by = None  # what the base reads is not all
         try:
             _check_definition(cls)
         except PluginDefinitionError as error:

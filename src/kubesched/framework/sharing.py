@@ -8,7 +8,8 @@ import msgspec
 
 from kubesched.framework.column_cache import PluginRule
 from kubesched.framework.cycle_state import CycleState
-from kubesched.framework.hooks import DependsOn
+from kubesched.framework.hooks import HOOKS, DependsOn
+from kubesched.framework.plugin import Plugin
 from kubesched.framework.profile import Profile
 from kubesched.framework.reads import kinds_read
 from kubesched.framework.status import HOOK_FAULTS, Status
@@ -16,6 +17,13 @@ from kubesched.state import Nodes
 
 _SKIP: Final = Status.SKIP
 _SUCCESS: Final = Status.SUCCESS
+
+_READ_PODS: Final = {
+    *(hook for point in ("preFilter", "filter", "preScore", "score") for hook in HOOKS[point]),
+    *("filter_part", "score_part", "normalize_score"),
+}
+_OF_A_POD: Final = ("reserve", "unreserve", "permit", "pre_bind", "bind", "post_bind")
+"""Hooks of a plugin that has to do with the pod itself, and may have written what it needs of it."""
 
 PreHook = tuple[str, Callable[..., object]]
 
@@ -37,17 +45,19 @@ class Sharing:
     Attributes:
         read: the values of a pod in which others are equal to it.
         kinds: of the objects that plugins read to which that is not all.
+        has_others: whether some of them are not in-tree, so that parts may name figures that they hold.
         is_possible: whether enough is known of the plugins.
     """
 
     def __init__(self, profile: Profile, steps: Steps) -> None:
-        signed = [plugin for plugin in profile.plugins if plugin.equal_by is not None]
+        signed = [plugin for plugin in profile.plugins if _is_signed(plugin)]
         fields = dict.fromkeys(field for plugin in signed for field in plugin.equal_by or ())
         self.read: Callable[[object], Hashable] = attrgetter(*fields) if fields else type
         self.kinds = kinds_read(signed)
         self.steps = steps
+        self.has_others = any(not type(plugin).__module__.startswith("kubesched.") for plugin in signed)
         self._signed = {plugin.name for plugin in signed}
-        self._reserving = {plugin.name for plugin in signed if plugin.defines("reserve")}
+        self._further = {plugin.name for plugin in signed if any(map(plugin.defines, _OF_A_POD))}
         self._related = {plugin.name for plugin in signed if plugin.depends_on not in (DependsOn.NODE, DependsOn.ROW)}
         self.is_possible = (
             bool(signed and steps.scores)
@@ -59,11 +69,11 @@ class Sharing:
     def parted(self, of_pod: CycleState) -> tuple[Steps, Steps]:
         """The plugins that need not be asked about a pod that is equal to one; and those that are asked about each.
 
-        A plugin that skipped, skips again. One that reserves has to do with the pod itself, unless it skipped, and one
-        that reads relations between nodes with where the pods are now.
+        A plugin that skipped, skips again. One with hooks after Score has to do with the pod itself, unless it skipped,
+        and one that reads relations between nodes with where the pods are now.
         """
         steps = self.steps
-        own = self._related | (self._reserving - of_pod.skip_filter)
+        own = self._related | (self._further - of_pod.skip_filter)
         filters, pre_filters = self._of_shared(steps.filters, steps.pre_filters, of_pod.skip_filter, own)
         scores, pre_scores = self._of_shared(steps.scores, steps.pre_scores, of_pod.skip_score, own)
         shared = Steps(
@@ -87,6 +97,22 @@ class Sharing:
         asked = own | {rule.name for rule in rules if not rule.is_kept}
         names = {name for name in self._signed if name in skip or name not in asked}
         return [rule for rule in rules if rule.name in names], [hook for hook in hooks if hook[0] in names]
+
+
+def _is_signed(plugin: Plugin) -> bool:
+    """Whether `equal_by` was written for the hooks: none comes from a subclass, a mixin or an instance."""
+    if plugin.equal_by is None:
+        return False
+    bases = type(plugin).__mro__
+    known = bases[_place_of("equal_by", bases) :]
+    return not any(
+        hook in vars(plugin) or (plugin.defines(hook) and bases[_place_of(hook, bases)] not in known)
+        for hook in _READ_PODS
+    )
+
+
+def _place_of(name: str, bases: Sequence[type]) -> int:
+    return next(place for place, base in enumerate(bases) if name in vars(base))
 
 
 def _may_skip(rules: Sequence[PluginRule], hooks: Sequence[PreHook]) -> bool:
