@@ -15,6 +15,7 @@ from kubesched.planning import (
     with_nodes_like,
     without_nodes,
 )
+from kubesched.pages.plans.fit_verdict import first_line
 from kubesched.session import Simulator
 from kubesched.testing import make_node, make_object, make_pod
 
@@ -373,5 +374,25 @@ def test_a_pool_of_the_model_with_missing_slices_is_copied_as_it_is_and_a_note_s
     )
     cluster = [*CLUSTER, whole, half]
     notes = WhatIf(add_nodes=1, like="n1.example").applied(cluster).notes
-    assert notes == ["new nodes like n1.example would have only the 1 slice of 2 that driver d has published of pool b"]
+    only = "only the 1 slice of 2 that driver d has published of pool b (repair driver d on n1.example)"
+    assert notes == [f"new nodes like n1.example would have {only}"]
     assert notes[0] in fit(cluster, [make_pod("p")], nodes_like="n1.example").notes
+
+
+@pytest.mark.parametrize(
+    ("n_slices", "asks", "said"),
+    [(2, 1, "at most 2 more nodes"), (1, 1, "2 more nodes"), (2, 0, "3 more nodes")],
+)
+def test_a_model_with_missing_slices_gives_the_most_nodes_that_pods_with_devices_need(n_slices, asks, said):
+    """The driver of the model may publish more devices, so that fewer nodes do."""
+    known = slice_on("n", "a", "a")
+    pool = msgspec.structs.replace(known.spec.pool, resource_slice_count=n_slices)
+    known = edited(known, spec=msgspec.structs.replace(known.spec, pool=pool))
+    gpu = make_object("DeviceClass", "gpu", spec={"selectors": [{"cel": {"expression": 'device.driver == "d"'}}]})
+    full = make_node("n", allocatable={"cpu": "2", "memory": "8Gi", "pods": "9"}, spec={"unschedulable": True})
+    pods = {"cpu": "1"} if asks else {"cpu": "2"}
+    answer = fit([full, known, gpu], pods, devices={"gpu": 1} if asks else {}, replicas=2 + (not asks), nodes_like="n")
+    assert answer.may_need_fewer_nodes == said.startswith("at most")
+    assert f" would fit with {said} like n" in first_line(answer)
+    given = fit([full, known, gpu], pods, devices={"gpu": 1} if asks else {}, nodes_like="n", n_nodes=3)
+    assert " with 3 more nodes like n" in first_line(given)

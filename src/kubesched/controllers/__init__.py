@@ -88,6 +88,7 @@ with lazy_exports(__name__):
         api_version_of as api_version_of,
         left_out as left_out,
     )
+    from kubesched.controllers.model_devices import incomplete_pools as incomplete_pools
     from kubesched.controllers.new_nodes import (
         like_on_node as like_on_node,
         new_names as new_names,

@@ -40,7 +40,8 @@ def incomplete_pools(model: Node, cluster: Iterable[KubeObject]) -> Iterator[str
             current[0].spec.pool.resource_slice_count,
         )
         if n_there and len(current) < n_all:
-            yield f"only the {count(n_there, 'slice')} of {n_all} that driver {driver} has published of pool {name}"
+            there = f"only the {count(n_there, 'slice')} of {n_all} that driver {driver} has published of pool {name}"
+            yield f"{there} (repair driver {driver} on {model.name})"
 
 
 def _places(spec: ResourceSliceSpec) -> Sequence[ResourceSliceSpec | Device]:

@@ -61,6 +61,8 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
         workloads: whom the new pods belong to, such as `Deployment shop/web`.
         nodes_like: the model of new nodes; empty if none were asked for.
         added_nodes: names of the new nodes, the fewest with which all pods fit, or as many as asked for.
+        may_need_fewer_nodes: of the fewest new nodes: whether fewer may do, because they have only a part of what the
+            drivers of their model publish.
         n_without: with the fewest new nodes: how many pods have a node without them.
         existing: the workloads that have pods in the cluster already: of which the new ones replace them in a rollout,
             or are added.
@@ -113,6 +115,7 @@ class Fit(Shown, msgspec.Struct, frozen=True, eq=False):
     gangs: tuple[GangFit, ...] = ()
     objects: tuple[KubeObject, ...] = ()
     caveats: tuple[str, ...] = ()
+    may_need_fewer_nodes: bool = False
 
     def pods_frame(self) -> "pd.DataFrame":
         """The new pods as a DataFrame, with the columns of `Report.pods_frame`.

@@ -29,5 +29,10 @@ def rivals(waiting: Iterable[Pod], new: Iterable[KubeObject]) -> list[str]:
     return [pod.key for pod in waiting if wanted and pod.key not in own and wanted.intersection(_devices(pod))]
 
 
+def has_devices(pod: Pod) -> bool:
+    """Whether a pod asks for extended resources."""
+    return bool(_devices(pod))
+
+
 def _devices(pod: Pod) -> list[str]:
     return [name for name, n in PodRequests(pod).wanted.items() if n and is_extended_resource(name)]

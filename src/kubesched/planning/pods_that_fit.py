@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from kubesched.api import KubeObject, Node, Pod, PodDisruptionBudget
-from kubesched.controllers import note_on_model
+from kubesched.controllers import incomplete_pools, note_on_model
 from kubesched.errors import InputError
 from kubesched.explanation import with_reasons
 from kubesched.planning.asked import Asked, PodsLike, asked_of
@@ -20,7 +20,7 @@ from kubesched.planning.gangs_that_fit import gangs_that_fit
 from kubesched.planning.kept_pods import Kept, without_kept
 from kubesched.planning.more_nodes import MoreNodes, fewest_nodes
 from kubesched.planning.most import most_that_fit
-from kubesched.planning.placed import has_place, placements_of, rivals
+from kubesched.planning.placed import has_devices, has_place, placements_of, rivals
 from kubesched.planning.rollout import Rollout, roll_out
 from kubesched.planning.settling import cluster_after_run
 from kubesched.planning.storage_caveats import storage_caveats
@@ -208,6 +208,7 @@ def _answer(
         workloads=tuple(map(str, asked.workloads)),
         nodes_like="" if model is None else model.name,
         added_nodes=tuple(one.name for one in run.cluster[len(before) :] if isinstance(one, Node)),
+        may_need_fewer_nodes=model is not None and _may_need_fewer(run, model),
         n_without=run.more.n_without if run.more else None,
         n_at_most=run.more.n_at_most if run.more else None,
         obstacle=run.more.obstacle if run.more else "",
@@ -257,6 +258,13 @@ def _run(
     session.change(new)
     report = session.schedule(progress)
     return _Run(cluster, new, with_reasons(session, report, only=[*_names(new), *rivals(session.pending, new)]))
+
+
+def _may_need_fewer(run: _Run, model: Node) -> bool:
+    """Whether the new nodes lack devices of their model that the pods may ask for."""
+    searched = run.more is not None and bool(run.more.n)
+    asks = any(one.spec.resource_claims or has_devices(one) for one in run.new if isinstance(one, Pod))
+    return searched and asks and any(incomplete_pools(model, run.cluster))
 
 
 def _of_file(one: Placement, kept: Iterable[Kept]) -> Placement:

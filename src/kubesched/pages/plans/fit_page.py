@@ -176,7 +176,9 @@ def _document(answer: Fit) -> dict[str, Any]:
     whole = report_document(answer.report)
     return {
         **fields(answer, "assumed", "is_maximum", "workloads", "nodes_like", "added_nodes", "obstacle", "helpful_node"),
-        **fields(answer, "n_asked", "existing", "namesakes", "kept", "notes", "caveats", "undecided"),
+        **fields(
+            answer, "may_need_fewer_nodes", "n_asked", "existing", "namesakes", "kept", "notes", "caveats", "undecided"
+        ),
         "fit": None if answer.is_maximum and answer.undecided else answer.n_fit,
         "byWorkload": [
             {**fields(one, "workload", "n_asked", "n_fit"), "why": reasons_left(one)} for one in answer.by_workload

@@ -102,7 +102,8 @@ def _on_more_nodes(answer: Fit) -> str:
     if not n:
         return ""
     without = f" ({answer.n_without:,} without)" if answer.n_without is not None else ""
-    return f" with {count(n, 'more node')} like {answer.nodes_like}{without}"
+    at_most = "at most " if answer.may_need_fewer_nodes else ""
+    return f" with {at_most}{count(n, 'more node')} like {answer.nodes_like}{without}"
 
 
 def _lost_gangs(answer: Fit) -> str:
