@@ -219,3 +219,13 @@ def test_drain_says_that_pending_pods_would_fail(snapshot: Path, plugin: str, op
     assert "placed first: 0 would get a node, 0 would stay pending, 1 would fail (SchedulerError).\n" in text
     document = json.loads(run("drain", snapshot, *options, "--plugin", plugin, "-o", "json").stdout)
     assert (document["pendingBefore"], document["failedBefore"]) == (0, 1)
+
+
+def test_a_what_if_counts_pods_that_would_fail_once(snapshot: Path, plugin: str):
+    """The difference and the outcome count the same pods as pending."""
+    options = ("--cordon", "n2", "--plugin", plugin, "-o")
+    text = run("simulate", snapshot, *options, "summary").stdout
+    said = "no pod would stay pending; 1 pod would fail, as many as without this change. 1 pending pod: 1 would fail."
+    assert said in text
+    found = json.loads(run("simulate", snapshot, *options, "json").stdout)["whatIf"]
+    assert (found["pending"], found["pendingBefore"], found["failed"], found["failedBefore"]) == (0, 0, 1, 1)

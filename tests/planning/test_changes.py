@@ -6,6 +6,7 @@ import pytest
 from kubesched.api import CSINode, Node, PersistentVolumeClaim, Pod, ResourceSlice, edited
 from kubesched.controllers import note_on_model
 from kubesched.errors import InputError
+from kubesched.pages.plans.fit_verdict import first_line
 from kubesched.planning import (
     WhatIf,
     cordoned,
@@ -15,7 +16,6 @@ from kubesched.planning import (
     with_nodes_like,
     without_nodes,
 )
-from kubesched.pages.plans.fit_verdict import first_line
 from kubesched.session import Simulator
 from kubesched.testing import make_node, make_object, make_pod
 

@@ -15,7 +15,7 @@ from kubesched.planning.gangs_that_fit import gangs_of_run
 from kubesched.planning.placed import has_place
 from kubesched.planning.settling import cluster_after_run
 from kubesched.planning.storage_caveats import storage_caveats
-from kubesched.session import Placement, Report, Session, unserved_pods, workload_text
+from kubesched.session import Placement, PodState, Report, Session, unserved_pods, workload_text
 
 
 class Difference(msgspec.Struct, frozen=True, rename="camel"):
@@ -34,11 +34,12 @@ class Difference(msgspec.Struct, frozen=True, rename="camel"):
         not_created: those of them that their StatefulSets would not create, because a pod before them has no node.
         pending, pending_before: pods that would stay pending, with and without the change. Those that kubesched cannot
             decide about, and those of other schedulers, are not among them, nor among `displaced` and `relieved`.
+        failed, failed_before: pods whose attempt would end in an error, which are not among `pending`.
         undecided, undecided_before: pods that kubesched cannot decide about, with and without the change.
         foreign, foreign_before: pods of other schedulers, with and without the change.
         evicted, evicted_before: victims of preemption, with and without the change.
-        displaced: pods that would be placed without the change, and would stay pending with it.
-        relieved: pods that would stay pending without the change, and not with it.
+        displaced: pods that would be placed without the change, and would stay pending or fail with it.
+        relieved: pods that would stay pending or fail without the change, and not with it.
         lost, may_be_lost: pods of removed nodes of which no new ones come, or perhaps none; the second are placed as if
             they were re-created.
     """
@@ -51,6 +52,8 @@ class Difference(msgspec.Struct, frozen=True, rename="camel"):
     not_created: tuple[str, ...]
     pending: int
     pending_before: int
+    failed: int
+    failed_before: int
     undecided: int
     undecided_before: int
     foreign: int
@@ -153,6 +156,7 @@ def _difference(before: Report, after: Report, changed: Changed, objects: Iterab
     reports = (before, after)
     placed = [{one.pod for one in report.placements if has_place(one)} for report in reports]
     left = [[one.pod for one in report.placements if _stays_pending(one)] for report in reports]
+    failed = [sum(one.state is PodState.ERROR for one in report.placements) for report in reports]
     unknown = [{one.pod for one in report.placements if one.is_undecided} for report in reports]
     foreign = [{one.pod for one in report.placements if _is_of_others(one)} for report in reports]
     still = {*left[1], *unknown[1]}
@@ -163,8 +167,10 @@ def _difference(before: Report, after: Report, changed: Changed, objects: Iterab
         new=tuple(one.pod for one in new),
         new_placed=sum(map(has_place, new)),
         not_created=tuple(one.pod for one in after.placements if one.is_not_created),
-        pending=len(left[1]),
-        pending_before=len(left[0]),
+        pending=len(left[1]) - failed[1],
+        pending_before=len(left[0]) - failed[0],
+        failed=failed[1],
+        failed_before=failed[0],
         undecided=len(unknown[1] - foreign[1]),
         undecided_before=len(unknown[0] - foreign[0]),
         foreign=len(foreign[1]),
@@ -210,6 +216,8 @@ def _words(found: Difference) -> Iterator[str]:
         yield f"{_pods(len(found.may_be_lost))} may be lost"
     if found.pending or not found.not_created:
         yield f"{_pods(found.pending)} would stay pending{_compared(found.pending, found.pending_before)}"
+    if found.failed or found.failed_before:
+        yield f"{_pods(found.failed)} would fail{_compared(found.failed, found.failed_before)}"
     if found.undecided or found.undecided_before:
         yield f"{_pods(found.undecided)} cannot be decided{_compared(found.undecided, found.undecided_before)}"
     if found.foreign != found.foreign_before:

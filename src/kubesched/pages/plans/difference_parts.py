@@ -15,7 +15,7 @@ def with_difference(page: Page, found: Difference) -> Page:
     if found.displaced:
         own.append(Paragraph(f"{_displaced(found.displaced)}.", Level.WARNING))
     own += [Paragraph(f"{note[0].upper()}{note[1:]}.", Level.DETAIL) for note in found.notes]
-    level = Level.WARNING if found.pending > found.pending_before else Level.GOOD
+    level = Level.WARNING if found.pending + found.failed > found.pending_before + found.failed_before else Level.GOOD
     is_bad = page.verdict.level is Level.BAD or bool(found.lost or found.may_be_lost)
     verdict = Paragraph(found.text, Level.BAD if is_bad else level)
     document = {**page.document, "whatIf": msgspec.to_builtins(found)}
