@@ -230,6 +230,21 @@ def test_the_report_begins_with_the_rejection_and_a_check_fails(shaped: Path):
     assert result.exit_code == 1
 
 
+@pytest.mark.parametrize(
+    ("output", "stdout"),
+    [
+        ("jsonl", '"side": "a", "type": "rejected"'),
+        ("junit", '<testsuites name="compare" tests="1" failures="1"'),
+        ("csv", ""),
+    ],
+)
+def test_formats_without_sentences_have_the_rejection(shaped: Path, output: str, stdout: str):
+    for words in (("--config", shaped), ("--feature-gates", "NodeDeclaredFeatures=true")):
+        result = compare(CLUSTER, *words, versions=("1.33", "1.37"), output=output)
+        assert (result.exit_code, stdout in result.stdout) == (0, True)
+        assert "note: kube-scheduler v1.33 does not start with this configuration: " in result.stderr
+
+
 def test_a_configuration_that_both_versions_reject_is_an_error():
     result = compare(CLUSTER, "--feature-gates", "Bogus=true", versions=("1.33", "1.37"))
     assert result.exit_code == 2

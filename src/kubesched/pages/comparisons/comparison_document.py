@@ -41,9 +41,12 @@ def _upgrade(notice: Upgrade) -> dict[str, Any]:
 
 
 def as_lines(comparison: Comparison) -> Iterator[dict[str, Any]]:
-    """A line for each entry of the lists of the document."""
+    """A line for each version that does not start, and for each entry of the lists of the document."""
     document = as_document(comparison)
     notice = document["upgrade"] or {}
+    for side, why in notice.get("rejected", {}).items():
+        if why:
+            yield {"type": "rejected", "side": side, "message": why}
     for name, kind in _LINES.items():
         yield from ({"type": kind, **entry} for entry in document.get(name, notice.get(name, ())))
 

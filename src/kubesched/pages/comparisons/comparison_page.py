@@ -17,7 +17,7 @@ from kubesched.comparison import (
 from kubesched.documents import count, listed, plural
 from kubesched.pages.comparisons.comparison_document import as_document, as_lines, as_table
 from kubesched.pages.comparisons.money import bill, cost_words, notes_on_prices, percent, pools_table
-from kubesched.pages.comparisons.upgrade_tables import flips, rejected_configuration, upgrade_tables
+from kubesched.pages.comparisons.upgrade_tables import flips, rejected_configuration, starts, upgrade_tables
 from kubesched.pages.formats import (
     Align,
     Cell,
@@ -90,6 +90,7 @@ def comparison_page(comparison: Comparison, checks: Mapping[str, str] = _NO_CHEC
     """
     verdict, level = _verdict(comparison)
     failed = [Paragraph(f"Failed: {condition}; {why}", Level.BAD) for condition, why in checks.items() if why]
+    rejected = [] if comparison.upgrade is None else [*starts(comparison.upgrade)]
     document = {**as_document(comparison), "checks": [_check(*one) for one in checks.items()]}
     return Page(
         "compare",
@@ -120,8 +121,9 @@ def comparison_page(comparison: Comparison, checks: Mapping[str, str] = _NO_CHEC
         document=document,
         lines=list(as_lines(comparison)),
         data=as_table(comparison),
-        checks=[Check("compare", condition, why) for condition, why in checks.items()],
+        checks=[*rejected, *(Check("compare", condition, why) for condition, why in checks.items())],
         faults=[f"with {side}, {fault}" for side, fault in zip("AB", comparison.faults, strict=True) if fault],
+        notes=[" ".join(one.failure.split()) for one in rejected],
     )
 
 

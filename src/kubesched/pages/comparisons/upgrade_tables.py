@@ -6,18 +6,22 @@ from typing import Final
 
 from kubesched.comparison import Comparison, NodeVerdict, Upgrade, VersionDifference
 from kubesched.documents import count, listed
-from kubesched.pages.formats import Align, Column, Row, Table
+from kubesched.pages.formats import Align, Check, Column, Row, Table
 
 _N_ROWS: Final = 20
 
 
 def rejected_configuration(notice: Upgrade) -> str:
     """Which version does not start with the configuration, in a sentence; empty for none."""
-    each = zip((notice.a, notice.b), notice.rejected, strict=True)
-    sentences = (
-        f"kube-scheduler {version} does not start with this configuration: {why}" for version, why in each if why
-    )
-    return next(sentences, "")
+    return next((one.failure for one in starts(notice)), "")
+
+
+def starts(notice: Upgrade) -> Iterator[Check]:
+    """A check that fails for a version that does not start with the configuration."""
+    for version, why in zip((notice.a, notice.b), notice.rejected, strict=True):
+        if why:
+            failure = f"kube-scheduler {version} does not start with this configuration: {why}"
+            yield Check("compare", f"{version} starts with this configuration", failure)
 
 
 def flips(comparison: Comparison) -> str:
