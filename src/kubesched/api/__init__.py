@@ -25,6 +25,7 @@ with lazy_exports(__name__):
         allows_comparisons as allows_comparisons,
         ignored_fields as ignored_fields,
         with_comparisons as with_comparisons,
+        with_fields_of_json as with_fields_of_json,
         without_ignored_fields as without_ignored_fields,
     )
     from kubesched.api.kinds import (

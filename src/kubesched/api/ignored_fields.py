@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
+from kubesched.api.kinds import decode_object, kind_of
 from kubesched.api.meta import KubeObject
 from kubesched.api.pod import Pod
 from kubesched.api.pod_fields import ComparingToleration
@@ -127,11 +128,26 @@ def without_ignored_fields(release: Release) -> Callable[[ObjectT], ObjectT] | N
         return None
 
     def read(one: ObjectT) -> ObjectT:
+        after = one
         for field in fields.get(type(one), ()):
-            one = _cleared(one, field.path, with_entry=field.with_entry)
-        return with_comparisons(one) if compares else one
+            after = _cleared(after, field.path, with_entry=field.with_entry)
+        after = with_comparisons(after) if compares else after
+        if after is not one:
+            after.__dict__["raw_source"] = one.__dict__.get("raw_source") or one.raw
+        return after
 
     return read
+
+
+def with_fields_of_json(one: ObjectT) -> ObjectT:
+    """An object that lacks what a version does not read, with all that its JSON has; a pod stays on its node."""
+    whole: Any = decode_object(kind_of(one), one.raw)
+    changes: dict[str, object] = {"metadata": one.metadata}
+    if isinstance(one, Pod):
+        changes["spec"] = msgspec.structs.replace(whole.spec, node_name=one.node_name)
+    restored: ObjectT = msgspec.structs.replace(whole, **changes)
+    restored.__dict__.update(one.__dict__)
+    return one if restored == one else restored
 
 
 def with_comparisons(one: ObjectT) -> ObjectT:

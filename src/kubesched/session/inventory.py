@@ -4,7 +4,17 @@ from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import Final, TypeGuard
 
-from kubesched.api import EventType, KubeObject, Pod, WatchEvent, kind_of, rewritten
+from kubesched.api import (
+    EventType,
+    KubeObject,
+    Pod,
+    WatchEvent,
+    kind_of,
+    rewritten,
+    with_fields_of_json,
+    without_ignored_fields,
+)
+from kubesched.release import DEFAULT_RELEASE, Release
 from kubesched.state import ClusterState
 
 Key = tuple[str, str]
@@ -27,16 +37,18 @@ class Inventory:
 
     Args:
         objects: the cluster as it was given, `completed`.
+        release: the version that decides. The fields that it does not read stay here.
 
     Attributes:
         disturbed: nodes that a pod has left: the order of the others there is another one now.
         is_found: whether the order is known.
     """
 
-    def __init__(self, objects: Sequence[KubeObject]) -> None:
+    def __init__(self, objects: Sequence[KubeObject], release: Release = DEFAULT_RELEASE) -> None:
         self.disturbed: set[str] = set()
         self.is_found = False
         self._objects = objects
+        self._read = without_ignored_fields(release)
         self._told: list[WatchEvent] = []  # until then
         self._given: dict[Key, KubeObject] = {}
         self._now: dict[Key, KubeObject] = {}
@@ -131,6 +143,8 @@ class Inventory:
         old = self._now.get(key)
         if old is one:
             return
+        if self._read is not None and old is not None and self._read(old) is not old:
+            one = with_fields_of_json(one)
         self._write_down(key, old)
         position = self._position.get(key)
         if key in self._pending and not _is_pending(one):

@@ -155,7 +155,7 @@ class Session(ClusterNow):
             there = [one for one in self._given if id(one) not in bound]
             self.kubelets.coming = list(bound.values())
             self.pending = load_cluster(self.cluster_state, there, are_completed=True)
-        self._inventory = Inventory(self._given)
+        self._inventory = Inventory(self._given, setup.release)
         self._left = list(self.pending)
         self.kubelets.not_started = [one for one in there if isinstance(one, Pod) and has_not_started(one)]
         self.creation = Creation(self.pending, new, self.cluster_state.objects)
