@@ -152,34 +152,56 @@ def _full(node: str) -> Pod:
     return make_pod(f"on-{node}", node=node, requests={"cpu": "4"})
 
 
-def test_a_taint_that_the_others_of_the_pool_lack_is_taken_off_first():
-    """A script tainted half of the pool and did not end: the other nodes are full."""
-    nodes = [*_pool("mem", [_UPGRADE], [], [_UPGRADE], []), *_pool("gen", [])]
+def test_a_taint_may_be_left_behind_where_the_others_of_the_pool_have_none():
+    """A script tainted half of the pool and did not end. A guess, so changes of the pod alone come before it."""
+    nodes = [*_pool("mem", [_UPGRADE], [], [_UPGRADE], ["soft=yes:PreferNoSchedule"]), *_pool("gen", [])]
     full = _full("mem-1"), _full("mem-3"), _full("gen-0")
     every = fixes_of(make_pod("p", requests={"cpu": "3"}), *nodes, *full)
-    first = next(iter(every))
-    assert first == (
-        f"remove taint {_UPGRADE} from 2 nodes (mem-0, mem-2) (2 of 4 nodes of mem have it, the others do not: "
+    removal = (
+        f"remove taint {_UPGRADE} from 2 nodes (mem-0, mem-2) (2 of 4 nodes of mem have it, the others have no taint: "
         "left behind?)"
     )
-    assert every[first].keeps_intent
-    assert any("corp.example/upgrade" in line for step in every[first].patches for line in step.commands)
-    assert f"tolerate {_UPGRADE}" in list(every)[1:]
+    assert list(every).index(f"tolerate {_UPGRADE}") < list(every).index(removal)
+    assert not every[removal].keeps_intent
+    assert any("corp.example/upgrade" in line for step in every[removal].patches for line in step.commands)
 
 
-def test_a_taint_of_the_whole_pool_of_an_owner_or_that_some_pod_tolerates_was_not_left_behind():
-    whole = [*_pool("mem", [_UPGRADE], [_UPGRADE]), *_pool("gen", [])]
-    full = _full("gen-0")
-    part = [*_pool("mem", [_UPGRADE], []), *_pool("gen", [])]
-    tolerations = [{"key": "corp.example/upgrade", "operator": "Exists"}]
-    user = make_pod("user", node="mem-0", spec={"tolerations": tolerations})
-    pod = make_pod("p", requests={"cpu": "3"})
-    owned = [*_pool("mem", ["corp.example/reserved-for=robotics:NoSchedule"], []), *_pool("gen", [])]
-    for objects in ([*whole, full], [*part, full, _full("mem-1"), user], [*owned, full, _full("mem-1")]):
-        every = fixes_of(pod, *objects)
-        (removal,) = [text for text in every if text.startswith("remove taint")]
-        assert "left behind" not in removal
-        assert every[removal].effort is Effort.OPEN_TO_ALL
+def test_a_taint_that_is_left_behind_comes_after_a_rule_of_the_pod():
+    labels, blue = (
+        {"app": "x"},
+        {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": "kubernetes.io/hostname"},
+    )
+    apart = {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [blue]}}}
+    nodes, there = _pool("mem", [_UPGRADE], []), make_pod("there", node="mem-1", labels=labels)
+    said = texts(make_pod("p", labels=labels, spec=apart), *nodes, there)
+    preferred, (removal,) = (
+        "make the required pod anti-affinity preferred",
+        [one for one in said if "left behind" in one],
+    )
+    assert said.index(preferred) < said.index(removal)
+
+
+@pytest.mark.parametrize(
+    ("pool", "more"),
+    [
+        ([[_UPGRADE], [_UPGRADE]], []),
+        ([[_UPGRADE], []], [{"key": "corp.example/upgrade", "operator": "Exists"}]),
+        ([["corp.example/reserved-for=robotics:NoSchedule"], []], []),
+        ([[_UPGRADE], ["dedicated=storage:NoSchedule"]], []),
+        ([[_UPGRADE], [], ["dedicated=storage:NoExecute"]], []),
+        ([[_UPGRADE], [_UPGRADE, "dedicated=storage:NoSchedule"]], []),
+    ],
+    ids=["whole pool", "tolerated", "owned", "others are dedicated", "some are dedicated", "dedicated, too"],
+)
+def test_a_taint_that_is_there_on_purpose_was_not_left_behind(pool: list[list[str]], more: list[dict[str, str]]):
+    nodes = [*_pool("mem", *pool), *_pool("gen", [])]
+    full = [_full(node.name) for node in nodes if not node.taints]
+    user = make_pod("user", node="mem-0", spec={"tolerations": more})
+    every = fixes_of(make_pod("p", requests={"cpu": "3"}), *nodes, *full, user)
+    removals = [fix for text, fix in every.items() if text.startswith("remove taint")]
+    assert removals
+    assert not [text for text in every if "left behind" in text]
+    assert {fix.effort for fix in removals} == {Effort.OPEN_TO_ALL}
 
 
 @pytest.mark.parametrize("key", ["node.cilium.io/agent-not-ready", "node.cloudprovider.kubernetes.io/uninitialized"])

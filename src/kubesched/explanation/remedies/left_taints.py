@@ -15,7 +15,7 @@ _FAILED_AFTER: Final = 3600  # seconds
 
 
 def left_behind(case: Case, taints: Sequence[Taint], names: Sequence[str]) -> str:
-    """Which part of their pools some nodes are, if the other nodes of each lack all of these taints; else empty.
+    """Which part of their pools some nodes are, if no other node there keeps pods away; else empty.
 
     A taint that a pod on some node names among its tolerations is there on purpose.
     """
@@ -23,13 +23,15 @@ def left_behind(case: Case, taints: Sequence[Taint], names: Sequence[str]) -> st
     if not all(pools[name] for name in names) or _are_tolerated(case, taints):
         return ""
     every, having = Counter(pools.values()), Counter(pools[name] for name in names)
-    concerned = [node.node for node in case.nodes if having[pools[node.name]]]
-    for taint in taints:
-        n_with = Counter(pools[node.name] for node in concerned if taint in node.taints)
-        if any(n == every[pool] for pool, n in n_with.items()):
-            return ""
+    others = [node.node for node in case.nodes if having[pools[node.name]] and node.name not in set(names)]
+    if any(every[pool] == n for pool, n in having.items()) or any(map(_keeps_away, others)):
+        return ""
     parts = [f"{n} of {count(every[pool], 'node')} of {pool}" for pool, n in having.items()]
-    return f"{joined(parts)} {plural(having.total(), 'has', 'have')} it, the others do not"
+    return f"{joined(parts)} {plural(having.total(), 'has', 'have')} it, the others have no taint"
+
+
+def _keeps_away(node: Node) -> bool:
+    return any(taint.effect in ("NoSchedule", "NoExecute") for taint in node.taints)
 
 
 def stale_for(case: Case, taints: Sequence[Taint], names: Sequence[str]) -> str:

@@ -127,9 +127,9 @@ def taints(case: Case, where: BoolVector) -> Iterator[Remedy]:
         steps = tuple(f"tolerate {taint_words(taint)}" for taint in blocking)
         yield Remedy(f"tolerate {text}{vanish}", "toleration", keeps, tolerating, effort=effort, steps=steps)
         text = f"remove taint {words} from {node_words(names)}{f' ({left}: left behind?)' if left else ''}"
-        removal = Effort.OPEN if left else max(effort, Effort.OPEN_TO_ALL)
+        removal = max(effort, Effort.OPEN_TO_ALL)  # after every change of the pod alone: a guess is not an intent
         steps = tuple(f"remove {taint_words(taint)}" for taint in blocking)
-        yield Remedy(text, "taint", bool(left), off, effort=removal, steps=steps)
+        yield Remedy(text, "taint", False, off, effort=removal, steps=steps)
 
 
 def _is_of_fault(taint: Taint) -> bool:
