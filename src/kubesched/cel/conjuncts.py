@@ -1,6 +1,8 @@
 """The parts of a selector that all have to hold, and which of them a device does not meet."""
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Final
 
 import msgspec
 
@@ -8,11 +10,26 @@ from kubesched.cel.cel_values import NO_SUCH_OVERLOAD, not_a_bool
 from kubesched.cel.closures import Evaluate
 from kubesched.cel.device_paths import DEVICE_ALIASES, Aliases, inner_aliases
 from kubesched.cel.device_value import DeviceValue
+from kubesched.cel.exact_amounts import Quantity
 from kubesched.cel.library import BUDGET
 from kubesched.cel.literal_comparisons import FactValue, LiteralComparison, comparison_of
 from kubesched.cel.metered_compiler import MeteredCompiler
-from kubesched.cel.syntax_tree import Expression, FunctionCall, MacroCall, MacroKind
+from kubesched.cel.syntax_tree import Constant, Expression, FunctionCall, MacroCall, MacroKind, children
 from kubesched.errors import CelRuntimeError
+
+_NO_KEY: Final = "no such key: "
+
+
+class UnreadQuantity(msgspec.Struct, frozen=True):
+    """A text in `quantity(...)` that is not a quantity, such as `80GB`.
+
+    Attributes:
+        start, end: of the text with its quotes, in the selector.
+    """
+
+    text: str
+    start: int
+    end: int
 
 
 class Conjunct(msgspec.Struct, frozen=True):
@@ -21,12 +38,14 @@ class Conjunct(msgspec.Struct, frozen=True):
     Attributes:
         start, end: of the part in the text.
         comparison: what it compares, if it is one comparison and nothing else.
+        unread: what it has for quantities that is not one.
     """
 
     text: str
     start: int
     end: int
     comparison: LiteralComparison | None = None
+    unread: tuple[UnreadQuantity, ...] = ()
 
 
 class Refusal(msgspec.Struct, frozen=True):
@@ -42,6 +61,16 @@ class Refusal(msgspec.Struct, frozen=True):
     value: FactValue | None = None
     error: str = ""
 
+    @property
+    def lacking(self) -> str:
+        """The key that the device does not have, if the part fails for that; else empty."""
+        return self.error.removeprefix(_NO_KEY) if self.error.startswith(_NO_KEY) else ""
+
+    @property
+    def wrong_word(self) -> str:
+        """The word of the part that makes it fail; empty where that is not known."""
+        return self.lacking or next((one.text for one in self.conjunct.unread), "")
+
 
 class Conjunction:
     """The parts of one selector, also those inside of `cel.bind`.
@@ -53,7 +82,9 @@ class Conjunction:
     def __init__(self, tree: Expression, text: str) -> None:
         parts = list(_parts(tree, DEVICE_ALIASES, ()))
         self.conjuncts = tuple(
-            Conjunct(text[node.start : node.end], node.start, node.end, comparison_of(node, aliases))
+            Conjunct(
+                text[node.start : node.end], node.start, node.end, comparison_of(node, aliases), tuple(_unread(node))
+            )
             for node, aliases, _ in parts
         )
         compiler = MeteredCompiler(tree)
@@ -93,6 +124,19 @@ def _parts(
             return _parts(node.body, inner_aliases(node, aliases), (*bindings, node))
         case _:
             return [(node, aliases, bindings)]
+
+
+def _unread(node: Expression) -> Iterator[UnreadQuantity]:
+    """The texts below a node that are not the quantities that they should be."""
+    match node:
+        case FunctionCall(function="quantity", arguments=[Constant(value=str(text)) as literal], target=None):
+            try:
+                Quantity.parse(text)
+            except CelRuntimeError:
+                yield UnreadQuantity(text, literal.start, literal.end)
+        case _:
+            for child in children(node):
+                yield from _unread(child)
 
 
 def _bound(node: Expression, bindings: tuple[MacroCall, ...]) -> Expression:

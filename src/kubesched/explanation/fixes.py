@@ -81,8 +81,19 @@ def fixes(
     helping.sort(key=_rank)
     best = [fix for fix in helping if fix.effort < Effort.LAST_RESORT][:max_fixes] or helping[:1]
     evaluation.fixes = tuple(search.with_before(fix, evaluation) for fix in best)
-    evaluation.fix_fault = evaluation.failure or search.fault
+    evaluation.fix_fault = evaluation.failure or _own_fault(search.fault, evaluation)
     return evaluation.fixes
+
+
+def _own_fault(fault: Status | None, evaluation: Evaluation) -> Status | None:
+    """A fault that was met while changes were tried; None for an error of what was tried alone.
+
+    What a plugin reports is an error of the pod if a fix that helps has it, too, or some node as it is. A plugin that
+    raises is faulty whatever is tried.
+    """
+    known = {one.message for said in evaluation.by_plugin.values() for one in said.distinct}
+    known |= {fix.fault.message for fix in evaluation.fixes if fix.fault is not None}
+    return fault if fault is not None and (fault.place or fault.message in known) else None
 
 
 def has_no_fix(evaluation: Evaluation) -> bool:

@@ -5,6 +5,7 @@ import pytest
 from kubesched.controllers import stable_uid
 from kubesched.testing import make_node, make_pod
 from tests.explanation.asking import SMALL, filling, fixes_of, texts
+from tests.explanation.asking import ask as explained
 from tests.explanation.claiming import (
     DRIVER,
     MEMORY,
@@ -216,3 +217,12 @@ def test_one_of_the_alternatives_of_a_request_changes():
     written["spec"]["devices"]["requests"] = [{"name": "r", "firstAvailable": some}]
     found = fixes_of(claiming("c"), *nodes_with([gpu("a", model="A100"), gpu("b", model="A100")]), *decoded(written))
     assert next(iter(found)) == f"accept model H100 or A100 in request r/small: {NEW}"
+
+
+def test_an_error_that_only_a_tried_change_meets_is_not_one_of_the_pod():
+    """Devices of the other class lack the attribute that the request reads."""
+    mig = device_class("mig", f'device.attributes["{DRIVER}"].model == "MIG"')
+    wanted = claim("c", ask(class_name="mig", selectors=selecting(f'device.attributes["{DRIVER}"].profile == "7g"')))
+    found = explained(claiming("c"), *nodes_with([gpu("a", model="A100")]), *decoded(mig, wanted))
+    assert found.fix_fault is None
+    assert found.advice.startswith("to fit on n1, remove this obstacle: request r0: no device of class mig")

@@ -161,3 +161,32 @@ def test_an_expression_that_fails_is_named_with_its_request(expression, text):
 
 def test_a_claim_that_is_allocated_elsewhere_says_where():
     assert why(claim("c", ask(), status=allocation("n2", "a")), devices=[gpu("a")]) == "claim c is allocated on n2"
+
+
+UNREAD = f'device.capacity["{DRIVER}"].memory.compareTo(quantity("80GB")) >= 0'
+FORM = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+
+
+def test_an_expression_that_fails_for_taken_devices_is_not_one_that_does_not_hold():
+    wanted = claim("c", ask(selectors=selecting(f'device.attributes["{DRIVER}"].modle == "x"')))
+    taken = claim("other", ask(2), status=allocation("n1", "a", "b"))
+    found = why(wanted, taken, devices=[gpu("a"), gpu("b")])
+    assert found.startswith(
+        f'request r0: device.attributes["{DRIVER}"].modle == "x" fails: no such key: modle (all 2 devices)'
+    )
+
+
+@pytest.mark.parametrize("status", [{}, allocation("n1", "a")])
+def test_the_word_that_is_wrong_is_in_what_is_shown_of_a_long_expression(status):
+    others = [claim("other", ask(), status=status)] if status else []
+    found = why(claim("c", ask(selectors=selecting(UNREAD))), *others, devices=[gpu("a")])
+    assert f'memory.compareTo(quantity("80GB")) >= 0 fails: {FORM}' in found
+    key = f'device.attributes["{DRIVER}"].model.lowerAscii().startsWith("h") == device.attributes["{DRIVER}"].modle'
+    found = why(claim("c", ask(selectors=selecting(key))), *others, devices=[gpu("a", model="H100")])
+    assert '"].modle fails: no such key: modle' in found
+
+
+def test_an_expression_of_the_class_that_fails_is_named_with_the_class():
+    fabric = device_class("fabric", f'device.attributes["{DRIVER}"].rdma')
+    found = why(fabric, claim("c", ask(class_name="fabric")), devices=[gpu("a")])
+    assert found == f'request r0: class fabric: device.attributes["{DRIVER}"].rdma fails: no such key: rdma'

@@ -24,6 +24,7 @@ _TAINT: Final = "taint "
 _ABSENT: Final = "absent"
 _MOST_VALUES: Final = 3
 _LONGEST: Final = 60
+_BEHIND: Final = 12  # characters of a text that are shown behind a word
 
 
 class Nearness(IntEnum):
@@ -260,7 +261,7 @@ def _fault_of(pool: DevicePool) -> str:
 def _reason(pool: DevicePool, device: PoolDevice, devices: Devices, ask: DeviceAsk) -> _Reason | None:
     """What keeps a request from a device of its class; None for nothing."""
     if refusal := refusal_of(ask.selectors, device):
-        return _in_words(refusal)
+        return _Reason(_failing(refusal)) if refusal.error else _in_words(refusal)
     if not ask.is_admin and devices.in_use.is_taken(device.id):
         return _Reason(_TAKEN, passes=True, used=(device.id,))
     for taint in untolerated_taints(device.spec.taints or (), ask.tolerations):
@@ -317,14 +318,20 @@ def failing_selectors(pools: Sequence[DevicePool], claims: Iterable[NamedAsk]) -
     """A phrase for each request with an expression that does not compile, or fails for a device of a node."""
     for claim in claims:
         for ask in claim.ask.asks:
-            texts = (*ask.class_selectors, *ask.selectors)
-            failures = (_failure_of(texts, device) for pool in pools for device in pool.devices)
+            failures = (_failure_of(ask, device) for pool in pools for device in pool.devices)
             if failure := next(filter(None, failures), ""):
                 yield f"request {ask.name}: {failure}"
 
 
-def _failure_of(texts: Iterable[str], device: PoolDevice) -> str:
+def _failure_of(ask: DeviceAsk, device: PoolDevice) -> str:
     """The part of a selector that fails for a device which the ones before it accept, and why; empty for none."""
+    failure = _failing_one(ask.class_selectors, device)
+    if failure:
+        return f"class {ask.class_name}: {failure}"
+    return "" if refusal_of(ask.class_selectors, device) else _failing_one(ask.selectors, device)
+
+
+def _failing_one(texts: Iterable[str], device: PoolDevice) -> str:
     for text in texts:
         try:
             selector = compile_selector(text)
@@ -335,9 +342,12 @@ def _failure_of(texts: Iterable[str], device: PoolDevice) -> str:
                 return ""
         except CelRuntimeError as error:
             refusal = selector.refusal(device.value)
-            part = text if refusal is None else refusal.conjunct.text
-            return f"{_cut(part)} fails: {error}"
+            return f"{_cut(text)} fails: {error}" if refusal is None else _failing(refusal)
     return ""
+
+
+def _failing(refusal: Refusal) -> str:
+    return f"{_cut(refusal.conjunct.text, refusal.wrong_word)} fails: {refusal.error}"
 
 
 def _holds(selector: CompiledSelector, device: PoolDevice) -> bool:
@@ -350,7 +360,7 @@ def _holds(selector: CompiledSelector, device: PoolDevice) -> bool:
 
 def _in_words(refusal: Refusal) -> _Reason:
     comparison = refusal.conjunct.comparison
-    if comparison is None or refusal.error:
+    if comparison is None:
         return _Reason(f"{_cut(refusal.conjunct.text)} does not hold")
     value = _ABSENT if refusal.value is None else str(refusal.value)
     return _Reason(_bare(comparison.name) or "driver", f"{comparison.operator} {comparison.literal}", value)
@@ -360,8 +370,13 @@ def _bare(name: str) -> str:
     return name.rpartition("/")[2]
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+def _cut(text: str, word: str = "") -> str:
+    """A part of a long text, with a word of it."""
+    end = text.find(word) + len(word)
+    if len(text) <= _LONGEST or end <= _LONGEST:
+        return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+    end += _BEHIND
+    return f"...{text[end - _LONGEST : end]}{'...' if end < len(text) else ''}"
 
 
 def _counted(reasons: Sequence[_Reason]) -> Iterator[DeviceObstacle]:
