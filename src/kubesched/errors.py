@@ -8,6 +8,7 @@
     │   ├── ObjectError            a Kubernetes object that does not decode
     │   ├── YamlError              a text that is not valid YAML, or has what JSON cannot express
     │   └── ConfigError            a KubeSchedulerConfiguration or a kubeconfig that is not valid
+    │       └── UndecidedGateError a feature gate that kube-scheduler takes, and kubesched has no rules for
     ├── StateError                 an event or call that contradicts the state of ClusterState or a queue
     ├── PluginError                a plugin raised or returned nonsense (plugin, extension point)
     │   └── PluginDefinitionError  a plugin class that cannot work, found when it is defined or loaded
@@ -72,6 +73,10 @@ class ObjectError(InputError):
 
 class ConfigError(InputError):
     """A configuration that is not valid. `str()` begins with kube-scheduler's own text where it has one."""
+
+
+class UndecidedGateError(ConfigError):
+    """A feature gate that kube-scheduler takes with this value, and that kubesched has no rules for."""
 
 
 class YamlError(InputError):

@@ -245,6 +245,21 @@ def test_formats_without_sentences_have_the_rejection(shaped: Path, output: str,
         assert "note: kube-scheduler v1.33 does not start with this configuration: " in result.stderr
 
 
+def test_a_gate_without_rules_that_the_other_version_lacks_is_in_the_notice():
+    gates = ("--feature-gates", "GenericWorkload=true,GangScheduling=true")
+    notice = json.loads(compare(CLUSTER, *gates, versions=("1.36", "1.37")).stdout)["upgrade"]
+    assert "unrecognized feature gate: GangScheduling" in notice["rejected"]["b"]
+    assert notice["rejected"]["a"] == ""
+
+
+def test_a_gate_without_rules_that_both_versions_take_is_an_error():
+    gates = ("--feature-gates", "ClearingNominatedNodeNameAfterBinding=true")
+    result = compare(CLUSTER, *gates, versions=("1.34", "1.35"))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "kubesched has no rules for ClearingNominatedNodeNameAfterBinding=true" in result.stderr
+    assert "does not start" not in result.stderr
+
+
 def test_a_configuration_that_both_versions_reject_is_an_error():
     result = compare(CLUSTER, "--feature-gates", "Bogus=true", versions=("1.33", "1.37"))
     assert result.exit_code == 2

@@ -78,14 +78,34 @@ def test_gates_that_are_on_and_not_implemented() -> None:
             36,
             f"[ExtendWebSocketsToKubelet {NEEDS} [NodeDeclaredFeatures], InPlacePodLevelResourcesVerticalScaling is",
         ),
-        ("AllAlpha=true", 36, "kubesched has no rules for "),
-        ("AllBeta=false", 36, "kubesched has no rules for "),
+        ("AllAlpha=true", 36, "DRAWorkloadResourceClaims=true, GangScheduling=true, "),
+        ("AllAlpha=true", 36, "WorkloadAwarePreemption=true, part of AllAlpha=true\n  add the defaults of v1.36, "),
+        ("AllBeta=false", 36, ", part of AllBeta=false\n  add the defaults of v1.36, "),
+        ("GenericWorkload=true,GangScheduling=true", 36, "GenericWorkload=true and GangScheduling=true\n  leave the "),
+        ("=true", 36, "found no name before '=true'\n  write NAME=true or NAME=false"),
+        ("kube:=true", 36, "found no name before 'kube:=true'"),
+        ("=", 36, "found no name before '='"),
     ],
 )
 def test_anything_else_is_refused_by_name(value: str, minor: int, message: str) -> None:
     with pytest.raises(ConfigError) as error:
         read_feature_gates([value], Release(minor))
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize("value", ["{}", "{}=true", "CSIVolumeHealth={}", "={}"])
+def test_long_texts_are_cut(value: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        read_feature_gates([value.format("x" * 100_000)])
+    assert len(str(error.value)) < 400
+
+
+def test_the_advice_on_a_stage_is_taken() -> None:
+    with pytest.raises(ConfigError) as error:
+        read_feature_gates(["AllBeta=true"], Release(37))
+    defaults = str(error.value).partition("v1.37, ")[2].partition(":")[0]
+    assert "GenericWorkload=false" in defaults
+    assert read_feature_gates([f"AllBeta=true,{defaults}"], Release(37))["AllBeta"]
 
 
 def test_gates_need_others_since_v1_35() -> None:

@@ -205,7 +205,7 @@ def _decided_by(
     """A side with the version that decides, and a note about it; the version may reject a feature gate."""
     import msgspec
 
-    from kubesched.errors import ConfigError
+    from kubesched.errors import ConfigError, UndecidedGateError
 
     try:
         release, about_version = release_for(cluster, options, version, names_unread=names_unread)
@@ -213,7 +213,8 @@ def _decided_by(
     except ConfigError as error:
         bare = options._replace(feature_gates=())
         release, about_version = release_for(cluster, bare, version, names_unread=False)
-        return msgspec.structs.replace(side, release=release, rejected=str(error)), about_version
+        why = {"undecided" if isinstance(error, UndecidedGateError) else "rejected": str(error)}
+        return msgspec.structs.replace(side, release=release, **why), about_version
 
 
 def _named_by_version(a: "Candidate", b: "Candidate", versions: Sequence[str]) -> "tuple[Candidate, Candidate]":

@@ -21,6 +21,7 @@ class Candidate(msgspec.Struct, frozen=True, eq=False):
         configuration, plugins, plugin_args: what decides, as for load_configuration.
         release: the version of Kubernetes whose rules decide; None for that of the cluster.
         rejected: why its version does not start with it, where that is known before the configuration is read.
+        undecided: why kubesched cannot decide as its version; then it has no runs, and at most the other side rejects.
         is_packed: whether NodeResourcesFit has the strategy MostAllocated, whatever the configuration says.
 
     Example:
@@ -34,6 +35,7 @@ class Candidate(msgspec.Struct, frozen=True, eq=False):
     release: Release | None = None
     is_packed: bool = False
     rejected: str = ""
+    undecided: str = ""
 
 
 class ReadCandidate:

@@ -19,7 +19,7 @@ from kubesched.comparison.settings import Settings, providers, settings
 from kubesched.comparison.upgrade import Upgrade, upgrade, with_verdicts
 from kubesched.config import effective
 from kubesched.controllers import Prices
-from kubesched.errors import ConfigError, InputError
+from kubesched.errors import ConfigError, InputError, UndecidedGateError
 from kubesched.release import DecidingVersion, Release
 from kubesched.review import review_of, scoring_advice
 from kubesched.session import Progress, Unserved, unserved_pods
@@ -119,7 +119,8 @@ def _read(
     """The sides, and what two versions change; without a side whose version rejects what the other one accepts.
 
     Raises:
-        ConfigError: the only version, or both, reject the configuration.
+        ConfigError: the only version, or both, reject the configuration; or kubesched cannot decide as a version, and
+            none rejects it.
     """
     sides: list[ReadCandidate] = []
     rejected: dict[str, str] = {}
@@ -134,6 +135,8 @@ def _read(
             if rejected or releases[0] == releases[1]:
                 raise
             rejected[name] = str(error)
+    if not rejected and (undecided := next((one.undecided for one in given if one.undecided), "")):
+        raise UndecidedGateError(undecided)
     if releases[0] == releases[1]:
         return sides, None
     return sides, upgrade(objects, releases[0], releases[1], (rejected.get("a", ""), rejected.get("b", "")))

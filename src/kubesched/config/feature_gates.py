@@ -4,11 +4,12 @@ Rule: kube-scheduler's texts, recorded from v1.36.3. A gate that decides nothing
 that changes what kube-scheduler decides is accepted where kubesched has both rules, and else refused by name.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from kubesched.config.field_errors import bracketed, did_you_mean
-from kubesched.errors import ConfigError
+from kubesched.documents import joined, plural
+from kubesched.errors import ConfigError, UndecidedGateError
 from kubesched.release import (
     DEFAULT_RELEASE,
     FeatureGate,
@@ -21,6 +22,7 @@ from kubesched.release import (
 
 _WHERE: Final = "--feature-gates"
 _COMPONENT: Final = "kube"
+_MOST_SHOWN: Final = 60  # characters
 _BOOLEANS: Final = {
     **dict.fromkeys(("1", "t", "T", "true", "TRUE", "True"), True),
     **dict.fromkeys(("0", "f", "F", "false", "FALSE", "False"), False),
@@ -77,16 +79,16 @@ def read_feature_gates(values: Iterable[str], release: Release = DEFAULT_RELEASE
     """Read the values of --feature-gates for a version; of a gate that is there twice, the last value counts.
 
     Raises:
-        ConfigError: the version does not know a gate, has it locked to another value, or kubesched has only the rule
-            of its default.
+        ConfigError: the version does not know a gate, or has it locked to another value.
+        UndecidedGateError: kubesched has only the rule of its default.
     """
     entries = (entry.strip() for value in values for entry in value.split(","))
     given = dict(_read(entry, release.minor) for entry in entries if entry)
     expanded = _expanded(given, release.minor)
-    for name, is_on in expanded.items():
-        if name in _ONE_RULE and is_on != Release(release.minor).has(name):
-            raise ConfigError(_unsupported(name, is_on, release.minor))
-    _check_needs(expanded, Release(release.minor))
+    bare = Release(release.minor)
+    if undecided := [name for name, is_on in expanded.items() if name in _ONE_RULE and is_on != bare.has(name)]:
+        raise UndecidedGateError(_unsupported(undecided, given, expanded, release.minor))
+    _check_needs(expanded, bare)
     return given
 
 
@@ -99,14 +101,17 @@ def _read(entry: str, minor: int) -> tuple[str, bool]:
     """A gate and its value."""
     text, equals, value = (part.strip() for part in entry.partition("="))
     name = text.removeprefix(f"{_COMPONENT}:")
+    shown, shown_value = name[:_MOST_SHOWN], value[:_MOST_SHOWN]
+    if not name:
+        raise ConfigError(f"{_WHERE}: found no name before {entry[:_MOST_SHOWN]!r}\n  write NAME=true or NAME=false")
     if not equals:
-        raise ConfigError(f"{_WHERE}: missing bool value for {name}\n  write {name}=true or {name}=false")
+        raise ConfigError(f"{_WHERE}: missing bool value for {shown}\n  write {shown}=true or {shown}=false")
     if value not in _BOOLEANS:
-        parsed = f'strconv.ParseBool: parsing "{value}": invalid syntax'
-        raise ConfigError(f"{_WHERE}: invalid value of {name}={value}, err: {parsed}\n  write true or false")
+        parsed = f'strconv.ParseBool: parsing "{shown_value}": invalid syntax'
+        raise ConfigError(f"{_WHERE}: invalid value of {shown}={shown_value}, err: {parsed}\n  write true or false")
     known = feature_gate(name, minor)
     if known is None:
-        raise ConfigError(f"{_WHERE}: unrecognized feature gate: {name}\n  {_where_known(name, minor)}")
+        raise ConfigError(f"{_WHERE}: unrecognized feature gate: {shown}\n  {_where_known(name, minor)}")
     if known.is_locked and known.is_on != _BOOLEANS[value]:
         wanted, locked = str(_BOOLEANS[value]).lower(), str(known.is_on).lower()
         raise ConfigError(f"{_WHERE}: cannot set feature gate {name} to {wanted}, feature is locked to {locked}")
@@ -159,10 +164,21 @@ def _check_needs(given: Mapping[str, bool], bare: Release) -> None:
         raise ConfigError(f"{_WHERE}: {bracketed(texts)}\n  add {advice}, or leave the others on")
 
 
-def _unsupported(name: str, is_on: bool, minor: int) -> str:
-    wanted, default = str(is_on).lower(), str(not is_on).lower()
+def _unsupported(names: Sequence[str], given: Mapping[str, bool], expanded: Mapping[str, bool], minor: int) -> str:
+    """What is refused of the gates that have another rule than their default, with what asks for those not given."""
+    wanted = joined(f"{name}={str(expanded[name]).lower()}" for name in names)
+    default = ",".join(f"{name}={str(not expanded[name]).lower()}" for name in names)
+    stages = {stage: name for name, stage in _OF_STAGE.items() if name in given}
+    asking = dict.fromkeys(name for one in names if one not in given and (name := stages[_stage(one, minor)]))
+    of = joined(f"{name}={str(given[name]).lower()}" for name in asking)
+    groups = not asking and not _OF_GROUPS.isdisjoint(names)
     return (
-        f"{_WHERE}: kubesched has no rules for {name}={wanted}\n"
-        f"  leave the default of v1.{minor}, {name}={default}: kube-scheduler decides otherwise without it"
-        f"{_ABOUT_GROUPS if name in _OF_GROUPS else ''}"
+        f"{_WHERE}: kubesched has no rules for {wanted}{f', part of {of}' if of else ''}\n  "
+        f"{'add' if of else 'leave'} the {plural(len(names), 'default')} of v1.{minor}, {default}: "
+        f"kube-scheduler decides otherwise without {plural(len(names), 'it', 'them')}{_ABOUT_GROUPS if groups else ''}"
     )
+
+
+def _stage(name: str, minor: int) -> str:
+    gate = feature_gate(name, minor)
+    return "" if gate is None else gate.stage
