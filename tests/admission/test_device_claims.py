@@ -115,3 +115,48 @@ def test_a_container_names_its_claim_by_known_fields():
     resources = {"claims": [{"name": "gpu", "request": "r"}]}
     written = pod("train", resourceClaims=[ENTRY], containers=[{"name": "c", "image": "x", "resources": resources}])
     assert expanded(template(), written).of(Pod)
+
+
+# --- admin access ---
+
+REFUSED = (
+    "spec.devices.requests[1].adminAccess: Forbidden: admin access to devices requires the "
+    "`resource.kubernetes.io/admin-access: true` label on the containing namespace"
+)
+ADMIN = {**asks(adminAccess=True), "name": "all"}
+
+
+def namespace(label=""):
+    labels = {"resource.kubernetes.io/admin-access": label} if label else {}
+    return other("v1", "Namespace", "shop", metadata={"labels": labels})
+
+
+def with_admin(kind):
+    made = claim(asks(), ADMIN)
+    spec = made["spec"] if kind == "ResourceClaim" else {"spec": made["spec"]}
+    return other("resource.k8s.io/v1", kind, "gpus", metadata={"namespace": "shop"}, spec=spec)
+
+
+@pytest.mark.parametrize("kind", ["ResourceClaim", "ResourceClaimTemplate"])
+@pytest.mark.parametrize("label", ["", "false"])
+def test_admin_access_needs_the_label_of_the_namespace(kind, label):
+    for manifests, cluster in (([with_admin(kind)], [namespace(label)]), ([with_admin(kind), namespace(label)], [])):
+        with pytest.raises(ObjectError, match="kubectl label namespace shop") as caught:
+            expanded(*manifests, cluster=cluster)
+        assert REFUSED in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["ResourceClaim", "ResourceClaimTemplate"])
+def test_admin_access_is_taken_with_the_label_and_where_the_namespace_is_not_known(kind):
+    known = {"ResourceClaim": ResourceClaim, "ResourceClaimTemplate": ResourceClaimTemplate}[kind]
+    assert expanded(with_admin(kind), cluster=[namespace("true")]).of(known)
+    assert expanded(with_admin(kind), namespace("true")).of(known)  # whatever comes first in the file
+    assert expanded(with_admin(kind), namespace("true"), cluster=[namespace()]).of(known)
+    assert expanded(with_admin(kind)).of(known)
+
+
+def test_no_claim_is_made_from_a_template_whose_namespace_does_not_allow_it_any_more():
+    cluster = [namespace(), with_admin("ResourceClaimTemplate")]
+    snapshot = expanded(pod(resourceClaims=[ENTRY]), cluster=cluster)
+    assert not snapshot.of(ResourceClaim)
+    assert any(f"no claim is made from ResourceClaimTemplate shop/gpus: {REFUSED}" in one for one in snapshot.notes)

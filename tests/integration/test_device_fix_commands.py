@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from kubesched.api import ADMIN_ACCESS
 from tests.explanation.claiming import CLASS, claim, gpu, template
+from tests.integration.api_client import ApiError
 from tests.integration.control_plane import ControlPlane
 from tests.integration.test_fix_commands import POD, Kubectl, named, node, pod
 from tests.plugins.dynamic_resources.device_objects import allocation, ask, resource_slice, using
@@ -96,3 +98,15 @@ def test_a_class_is_created(kubectl: Kubectl) -> None:
     kubectl.create(without_status(claim("c", ask(class_name="all.example.com"))), waiting("c"))
     assert kubectl.fix("deviceClass")["kind"] == "DeviceClass"
     assert kubectl.explain()["feasible"]
+
+
+def test_a_namespace_is_labelled_for_claims_with_admin_access(kubectl: Kubectl, cluster: ControlPlane) -> None:
+    label = {"metadata": {"labels": {ADMIN_ACCESS: "true"}}}
+    admin = without_status(claim("c", ask(adminAccess=True)))
+    with pytest.raises(ApiError, match="adminAccess: Forbidden: admin access to devices requires the"):
+        cluster.client.create(admin)
+    cluster.client.patch("Namespace", "default", label, namespace="")
+    kubectl.create(template("gpu", ask(adminAccess=True)), pod({"resourceClaims": ENTRY}))
+    cluster.client.patch("Namespace", "default", {"metadata": {"labels": {ADMIN_ACCESS: None}}}, namespace="")
+    kubectl.fix("label")
+    assert cluster.client.create(admin)["spec"]["devices"]["requests"][0]["exactly"]["adminAccess"]

@@ -202,3 +202,24 @@ def test_pending_pods_with_resource_claims_miss_what_is_allocated_to_them():
     claims = other("resource.k8s.io/v1", "ResourceClaim", "c", metadata={"namespace": "shop"})
     (found,) = missing(pod("a", resourceClaims=entries), claims)
     assert found.kinds == ("DeviceClass", "ResourceSlice")
+
+
+def test_whether_a_claim_with_admin_access_can_be_made_is_not_known_without_namespaces():
+    asked = {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu", "adminAccess": True}}]}}
+    made = other("resource.k8s.io/v1", "ResourceClaim", "made", metadata={"namespace": "shop"}, spec=asked)
+    template = other(
+        "resource.k8s.io/v1", "ResourceClaimTemplate", "t", metadata={"namespace": "shop"}, spec={"spec": asked}
+    )
+    pool = {"name": "all", "generation": 1, "resourceSliceCount": 1}
+    objects = [
+        other("resource.k8s.io/v1", "DeviceClass", "gpu"),
+        other("resource.k8s.io/v1", "ResourceSlice", "s", spec={"driver": "d", "pool": pool, "allNodes": True}),
+        made,
+        template,
+        pod("has-one", resourceClaims=[{"name": "r", "resourceClaimName": "made"}]),
+        pod("waits", resourceClaims=[{"name": "r", "resourceClaimTemplateName": "t"}]),
+    ]
+    (found,) = missing(*objects)
+    assert (found.kinds, found.pods) == (("Namespace",), ("shop/waits",))
+    assert "admin access" in str(found)
+    assert missing(*objects, other("v1", "Namespace", "shop")) == []

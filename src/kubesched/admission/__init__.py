@@ -8,6 +8,7 @@ with lazy_exports(__name__):
     from kubesched.admission.applied import as_stored as as_stored, changed_in as changed_in
     from kubesched.admission.checks import ObjectChecker as ObjectChecker, decode_checked as decode_checked
     from kubesched.admission.cluster_outline import Key as Key, key_of as key_of
+    from kubesched.admission.device_claim_checks import admin_access_faults as admin_access_faults
     from kubesched.admission.given_parts import with_given_parts as with_given_parts
     from kubesched.admission.idle_constraints import idle_constraints as idle_constraints
     from kubesched.admission.priorities import BUILT_IN_CLASSES as BUILT_IN_CLASSES, PriorityClasses as PriorityClasses

@@ -26,6 +26,7 @@ from kubesched.admission.workload_checks import PARALLEL, check_pod_spec, check_
 from kubesched.api import (
     KINDS,
     KubeObject,
+    Namespace,
     PersistentVolumeClaim,
     Pod,
     PodSpec,
@@ -64,6 +65,7 @@ from kubesched.release import DEFAULT_RELEASE, Release
 Document = dict[str, Any]
 
 _KEPT_METADATA: Final = ("name", "namespace", "labels", "annotations", "ownerReferences")
+_DEVICE_CLAIMS: Final = ("ResourceClaim", "ResourceClaimTemplate")
 _HELM_HOOK: Final = "helm.sh/hook"
 _decode_pod: Final = msgspec.json.Decoder(PodManifest).decode
 _decode_workload: Final = msgspec.json.Decoder(WorkloadManifest).decode
@@ -131,7 +133,9 @@ class Admission:
     @staticmethod
     def order(kind: str) -> int:
         """The place of a kind in the order in which manifests are admitted."""
-        return 2 if kind in GROUPS else 1 if kind == "PersistentVolumeClaim" else 0
+        if kind in _DEVICE_CLAIMS:  # their namespace first
+            return 1
+        return 3 if kind in GROUPS else 2 if kind == "PersistentVolumeClaim" else 0
 
     def applied_to(self, cluster: Iterable[KubeObject]) -> list[KubeObject]:
         """A cluster with the objects that the manifests change, and without those that they add."""
@@ -214,8 +218,16 @@ class Admission:
         if kind == "PersistentVolume":
             document["status"] = {"phase": "Available"}
         stored = as_stored(self._checked(kind, document))
-        check_device_claim(stored)
+        if kind in _DEVICE_CLAIMS:
+            check_device_claim(stored, self._namespace_of(stored))
         self._keep(stored, place)
+
+    def _namespace_of(self, stored: KubeObject) -> Namespace | None:
+        """The namespace of an object, as manifests leave it; None where it is not known."""
+        new = (one for one in self.objects if isinstance(one, Namespace) and one.name == stored.namespace)
+        key = ("Namespace", "", stored.namespace)
+        known = next(new, None) or self.changed.get(key) or self._present.get(key)
+        return known if isinstance(known, Namespace) else None
 
     @cached_property
     def _present(self) -> dict[Key, KubeObject]:
@@ -369,10 +381,13 @@ class Admission:
         self._keep(pod, place)
 
     def _claims_that_miss(self, pod: Pod) -> Iterator[str]:
-        """A note for each claim that nothing makes, because its template does not exist."""
+        """A note for each claim that nothing makes: its template does not exist, or its namespace does not allow it."""
         for i, entry in enumerate(pod.spec.resource_claims or ()):
             name = entry.resource_claim_template_name
-            if name and (pod.namespace, name) not in self._cluster.claim_templates:
+            if why := self._cluster.barred_templates.get((pod.namespace, name)):
+                template = f"ResourceClaimTemplate {pod.namespace}/{name}"
+                yield f"spec.resourceClaims[{i}]: no claim is made from {template}: {why}"
+            elif name and (pod.namespace, name) not in self._cluster.claim_templates:
                 yield (
                     f"spec.resourceClaims[{i}]: ResourceClaimTemplate {pod.namespace}/{name} does not exist; the pod "
                     "waits for a claim of it"

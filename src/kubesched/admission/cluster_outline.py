@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from kubesched.admission.claim_defaults import default_storage_class
+from kubesched.admission.device_claim_checks import admin_access_faults
 from kubesched.admission.limit_ranges import LimitRanges
 from kubesched.admission.priorities import PriorityClasses
 from kubesched.admission.resource_checks import known_resources
@@ -25,10 +26,10 @@ class ClusterOutline:
     Attributes:
         nodes: in the order of the snapshot.
         resources: the names that the requests of a pod may mean.
-        namespaces: the names of those that are there.
         storage_classes: by name.
         storage_class: the name of the one that claims without a class get; empty for none.
         claim_templates: what resource claims are made from, by namespace and name.
+        barred_templates: those from which no claim is made, each with why an API server refuses it.
     """
 
     def __init__(self, objects: Sequence[KubeObject]) -> None:
@@ -43,11 +44,17 @@ class ClusterOutline:
         self.limit_ranges = LimitRanges(objects)
         self.runtime_classes = RuntimeClasses(objects)
         self.resources = known_resources(self.nodes)
-        self.namespaces = frozenset(known.name for known in objects if isinstance(known, Namespace))
         self.storage_classes = {known.name: known for known in objects if isinstance(known, StorageClass)}
         self.storage_class = default_storage_class(objects)
-        templates = (known for known in objects if isinstance(known, ResourceClaimTemplate))
-        self.claim_templates = {(known.namespace, known.name): known for known in templates}
+        templates = [known for known in objects if isinstance(known, ResourceClaimTemplate)]
+        namespaces = {known.name: known for known in objects if isinstance(known, Namespace)}
+        self.barred_templates = {
+            (known.namespace, known.name): str(fault)
+            for known in templates
+            for fault in admin_access_faults(known.spec.spec, namespaces.get(known.namespace))
+        }
+        named = {(known.namespace, known.name): known for known in templates}
+        self.claim_templates = {key: known for key, known in named.items() if key not in self.barred_templates}
 
     def __contains__(self, key: Key) -> bool:
         return key in self._objects

@@ -4,15 +4,18 @@ Rule: kube-apiserver v1.36 validation of resource.k8s.io/v1 and of core/v1 pods,
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 from kubesched.admission.device_claims import EXACT_COUNT
 from kubesched.api import (
+    ADMIN_ACCESS,
     DeviceConstraint,
     DeviceRequest,
     DeviceSelector,
     DeviceSubRequest,
     KubeObject,
+    Namespace,
     PodSpec,
     ResourceClaim,
     ResourceClaimSpec,
@@ -35,22 +38,40 @@ _ONE_ATTRIBUTE: Final = (
 _NAME_OF_REQUEST: Final = (
     "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
 )
+_NOT_ADMIN: Final = f"admin access to devices requires the `{ADMIN_ACCESS}: true` label on the containing namespace"
 _QUALIFIED: Final = "a fully qualified name must be a domain and a name separated by a slash"
 
 
-def check_device_claim(known: KubeObject) -> None:
+def check_device_claim(known: KubeObject, namespace: Namespace | None) -> None:
     """Check a new claim or template that has its defaults; any other object passes.
 
+    Args:
+        namespace: of the object; None where it is not known.
     Raises:
         ObjectError: an API server refuses the first such field; the message begins with it.
     """
     faults: Iterable[FieldError] = ()
     if isinstance(known, ResourceClaim):
-        faults = _claim_faults("spec", known.spec)
+        faults = chain(admin_access_faults(known.spec, namespace), _claim_faults("spec", known.spec))
     elif isinstance(known, ResourceClaimTemplate):
-        faults = _claim_faults("spec.spec", known.spec.spec)
+        spec = known.spec.spec
+        faults = chain(admin_access_faults(spec, namespace), _claim_faults("spec.spec", spec))
     for fault in faults:
         raise ObjectError(f"{fault}; {fault.help}" if fault.help else str(fault))
+
+
+def admin_access_faults(spec: ResourceClaimSpec, namespace: Namespace | None) -> Iterator[FieldError]:
+    """That a namespace is not for claims with admin access, of the first request that asks for it.
+
+    An API server calls the field like that also in a template.
+
+    Args:
+        namespace: None where it is not known.
+    """
+    i = spec.admin_request
+    if i is not None and namespace is not None and not namespace.allows_admin_access:
+        help_ = f"label it: kubectl label namespace {namespace.name} {ADMIN_ACCESS}=true"
+        yield FieldError(f"spec.devices.requests[{i}].adminAccess", f"Forbidden: {_NOT_ADMIN}", help=help_)
 
 
 def _claim_faults(path: str, spec: ResourceClaimSpec) -> Iterator[FieldError]:

@@ -206,6 +206,7 @@ with lazy_exports(__name__):
     )
     from kubesched.api.unstructured import Unstructured as Unstructured, plural_of as plural_of
     from kubesched.api.well_known import (
+        ADMIN_ACCESS as ADMIN_ACCESS,
         AVOID_PODS as AVOID_PODS,
         BETA_DEFAULT_CLASS as BETA_DEFAULT_CLASS,
         BETA_REGION as BETA_REGION,

@@ -195,6 +195,12 @@ class ResourceClaimSpec(Value, frozen=True, gc=False):
 
     devices: DeviceClaim = DeviceClaim()
 
+    @property
+    def admin_request(self) -> int | None:
+        """The position of the first request that asks for admin access; None for none."""
+        asks = (request.exactly for request in self.devices.requests or ())
+        return next((i for i, ask in enumerate(asks) if ask is not None and ask.admin_access), None)
+
 
 class DeviceResult(Value, frozen=True, gc=False):
     """A device that is allocated for a request."""

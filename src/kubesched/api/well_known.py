@@ -59,6 +59,8 @@ DO_NOT_DISRUPT: Final = "karpenter.sh/do-not-disrupt"
 DESIRED_REPLICAS: Final = "deployment.kubernetes.io/desired-replicas"
 INDEX_FAILURES: Final = "batch.kubernetes.io/job-index-failure-count"
 LIMIT_RANGER: Final = "kubernetes.io/limit-ranger"  # of a pod: what the admission plugin has set
+ADMIN_ACCESS: Final = "resource.kubernetes.io/admin-access"
+"""Of a namespace: `"true"` where claims may have admin access to devices that others have."""
 NAMESPACE_SELECTOR: Final = "scheduler.alpha.kubernetes.io/node-selector"
 NAMESPACE_TOLERATIONS: Final = "scheduler.alpha.kubernetes.io/defaultTolerations"
 

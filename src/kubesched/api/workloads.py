@@ -3,10 +3,16 @@
 from kubesched.api.meta import KubeObject, Value
 from kubesched.api.pod_fields import PodCondition
 from kubesched.api.selectors import LabelSelector
+from kubesched.api.well_known import ADMIN_ACCESS
 
 
 class Namespace(KubeObject, frozen=True):
     """A namespace; affinity terms select them by labels."""
+
+    @property
+    def allows_admin_access(self) -> bool:
+        """Whether claims may have admin access to devices."""
+        return self.labels.get(ADMIN_ACCESS) == "true"
 
 
 class PlainSelectorSpec(Value, frozen=True, gc=False):

@@ -10,7 +10,8 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import Pod, PodResourceClaim, ResourceClaim, ResourceClaimTemplate
+from kubesched.admission import admin_access_faults
+from kubesched.api import Namespace, Pod, PodResourceClaim, ResourceClaim, ResourceClaimTemplate
 from kubesched.naming import near_letters
 from kubesched.plugins import alternatives_of, claim_name, is_made_for
 from kubesched.state import ObjectStore
@@ -23,6 +24,7 @@ class Lack(enum.Enum):
 
     CLAIM = "the claim, which a person creates"
     TEMPLATE = "the template"
+    NAMESPACE = "a label of the namespace, without which an API server refuses the claim"
     CONTROLLER = "the controller, which makes the claim from a template"
     OWNER = "the pod as its owner"
     STAYING = "not to be deleted"
@@ -78,7 +80,11 @@ def _without_claim(pod: Pod, entry: PodResourceClaim, objects: ObjectStore) -> D
 def _not_made(pod: Pod, entry: PodResourceClaim, objects: ObjectStore) -> DeviceClaimProblem:
     name = entry.resource_claim_template_name
     template = objects.get("ResourceClaimTemplate", f"{pod.namespace}/{name}")
+    namespace = objects.get("Namespace", pod.namespace)
     if isinstance(template, ResourceClaimTemplate):
+        for fault in admin_access_faults(template.spec.spec, namespace if isinstance(namespace, Namespace) else None):
+            words = f"the API server refuses the claim of entry {entry.name} from template {name}: {fault}"
+            return DeviceClaimProblem(entry, Lack.NAMESPACE, words, name)
         words = f"{CONTROLLER} creates the claim of entry {entry.name} from template {name}"
         return DeviceClaimProblem(entry, Lack.CONTROLLER, words, name)
     near = _near(pod, "ResourceClaimTemplate", name, objects)

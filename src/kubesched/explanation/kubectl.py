@@ -125,7 +125,10 @@ def _node_commands(name: str, old: Node, body: dict[str, Any]) -> Iterator[str]:
 
 
 def _namespace_commands(name: str, body: dict[str, Any]) -> Iterator[str]:
-    for key, value in ((body.get("metadata") or {}).get("annotations") or {}).items():
+    metadata = body.get("metadata") or {}
+    for key, value in (metadata.get("labels") or {}).items():
+        yield shlex.join(["kubectl", "label", "namespace", name, f"{key}={value}", "--overwrite"])
+    for key, value in (metadata.get("annotations") or {}).items():
         yield shlex.join(["kubectl", "annotate", "namespace", name, f"{key}={value}", "--overwrite"])
 
 

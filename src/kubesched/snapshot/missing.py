@@ -21,6 +21,8 @@ from kubesched.api import (
     Node,
     PersistentVolumeClaim,
     Pod,
+    ResourceClaim,
+    ResourceClaimTemplate,
     StorageClass,
     Unstructured,
     is_extended_resource,
@@ -126,6 +128,7 @@ def missing_kinds(
         _Use("whether a DeviceClass serves {pods} is not known", ("DeviceClass",), offers.kinds_for_unserved),
         _Use("the priority of {pods} counts as 0", ("PriorityClass",), _kinds_for_priority),
         _Use("the namespaceSelector of {pods} selects nothing", ("Namespace",), _kinds_for_namespaces),
+        _Use("whether {pods} may have admin access to devices is not known", ("Namespace",), _AdminAccess(known, new)),
         _Use("default spreading is skipped for {pods}", ("Service", *_SPREADING_OWNERS), _kinds_for_spreading),
     )
     return [missing for use in uses if (missing := _missing_for(use, pods, present))]
@@ -262,6 +265,29 @@ class _DeviceOffers:
     def kinds_for_unserved(self, pod: Pod) -> Sequence[str]:
         """What shows whether one serves a resource that no node offers."""
         return ("DeviceClass",) if any(name not in self._offered for name in _asked(pod)) else ()
+
+
+class _AdminAccess:
+    """What follows from pending pods whose resource claims with admin access have still to be created."""
+
+    def __init__(self, known: _ByType, new: Sequence[KubeObject]) -> None:
+        made = {id(one) for one in new}
+        claims = (one for one in known.of(ResourceClaim) if id(one) in made and one.spec.admin_request is not None)
+        self._claims = {one.key for one in claims}
+        self._there = {one.key for one in known.of(ResourceClaim)}
+        templates = known.of(ResourceClaimTemplate)
+        self._templates = {one.key for one in templates if one.spec.spec.admin_request is not None}
+
+    def __call__(self, pod: Pod) -> Sequence[str]:
+        if pod.node_name or not (self._claims or self._templates):
+            return ()
+        made = {one.name: one.resource_claim_name for one in pod.status.resource_claim_statuses or ()}
+        for entry in pod.spec.resource_claims or ():
+            claim = f"{pod.namespace}/{entry.resource_claim_name or made.get(entry.name)}"
+            template = f"{pod.namespace}/{entry.resource_claim_template_name}"
+            if claim in self._claims or (claim not in self._there and template in self._templates):
+                return ("Namespace",)
+        return ()
 
 
 def _asked(pod: Pod) -> Iterator[str]:

@@ -4,7 +4,7 @@ import pytest
 
 from kubesched.api import Pod
 from kubesched.explanation import explain
-from kubesched.testing import make_node, make_pod
+from kubesched.testing import make_node, make_object, make_pod
 from tests.explanation.asking import fixes_of, texts
 from tests.explanation.claiming import (
     CLASS,
@@ -140,3 +140,18 @@ def test_all_claims_are_put_in_order_together():
     (text,) = texts(claiming("x", "y"), *objects)
     such = "for example with 1 device of class gpu"
     assert text == f"create ResourceClaim default/x, {such} and create ResourceClaim default/y, {such}"
+
+
+def test_a_claim_with_admin_access_that_the_api_server_refuses_needs_the_label_of_its_namespace():
+    objects = [*nodes_with([gpu("a")]), *decoded(template("gpu", ask(adminAccess=True)))]
+    explanation = explain([*objects, make_object("Namespace", "default")], with_template("gpu"))
+    (words,) = explanation.lacking_claims
+    assert words.startswith("the API server refuses the claim of entry gpu from template gpu: spec.devices.requests[0]")
+    (fix,) = explanation.fixes
+    label = "resource.kubernetes.io/admin-access=true"
+    assert fix.text == f"label namespace default {label}, so that the claim can be created"
+    assert [one.commands for one in fix.patches] == [(f"kubectl label namespace default {label} --overwrite",)]
+    labels = {"resource.kubernetes.io/admin-access": "true"}
+    for namespace in ([], [make_object("Namespace", "default", metadata={"labels": labels})]):
+        (who,) = explain([*objects, *namespace], with_template("gpu")).lacking_claims
+        assert who.startswith(CONTROLLER)

@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from kubesched.api import (
+    ADMIN_ACCESS,
     CELSelector,
     DeviceClaim,
     DeviceClass,
@@ -15,6 +16,7 @@ from kubesched.api import (
     DeviceRequest,
     DeviceSelector,
     DeviceSubRequest,
+    Namespace,
     ObjectMeta,
     OwnerReference,
     Pod,
@@ -83,6 +85,12 @@ def _remedies(case: Case, problem: DeviceClaimProblem) -> Iterator[Remedy]:
             text = f"let {CONTROLLER} create the claim of entry {problem.entry.name} from template {problem.name}"
             if isinstance(template, ResourceClaimTemplate):
                 yield Remedy(text, "resourceClaim", True, _made(case, problem.entry, template.spec.spec))
+        case Lack.NAMESPACE:
+            template = case.object_of(TEMPLATE, f"{case.pod.namespace}/{problem.name}")
+            text = f"label namespace {case.pod.namespace} {ADMIN_ACCESS}=true, so that the claim can be created"
+            if isinstance(template, ResourceClaimTemplate):
+                made = _made(case, problem.entry, template.spec.spec)
+                yield Remedy(text, "label", True, _labelled(case) + made)
         case Lack.OWNER | Lack.STAYING if problem.claim is not None:
             yield _again(case, problem, problem.claim)
         case Lack.CLASS if problem.claim is not None:
@@ -159,6 +167,14 @@ def _with_template(case: Case, problem: DeviceClaimProblem, spec: ResourceClaimS
         ObjectMeta(name=problem.name, namespace=case.pod.namespace), ResourceClaimTemplateSpec(spec=spec)
     )
     return Change(edits=(Edit(TEMPLATE, new.key, lambda _: new),)) + _made(case, problem.entry, spec)
+
+
+def _labelled(case: Case) -> Change:
+    def changed(namespace: Namespace) -> Namespace:
+        labels = {**namespace.labels, ADMIN_ACCESS: "true"}
+        return edited(namespace, metadata=msgspec.structs.replace(namespace.metadata, labels=labels))
+
+    return Change(edits=(Edit("Namespace", case.pod.namespace, changed),))
 
 
 def _made(case: Case, entry: PodResourceClaim, spec: ResourceClaimSpec) -> Change:
