@@ -70,7 +70,7 @@ class Kubectl:
     def explain(self) -> Document:
         """The explanation of the pod on the cluster as it is now."""
         kinds = "nodes,pods,deployments,replicasets,statefulsets,daemonsets,jobs,cronjobs,pvc,pv,storageclasses"
-        kinds = f"{kinds},deviceclasses,resourceslices,resourceclaims,resourceclaimtemplates"
+        kinds = f"{kinds},deviceclasses,resourceslices,resourceclaims,resourceclaimtemplates,namespaces"
         (self._folder / "cluster.json").write_text(self.sh(f"kubectl get {kinds} -A -o json"))
         printed = run("explain", self._folder / "cluster.json", f"default/{POD}", "-o", "json", "--no-queue")
         assert printed.exit_code == 0, printed.output

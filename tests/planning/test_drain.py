@@ -7,14 +7,16 @@ import msgspec
 import pytest
 
 from kubesched import InputError, Plugin, Simulator, Status, drain
-from kubesched.api import KubeObject, Pod, decode_object
+from kubesched.api import KubeObject, Pod, decode_object, rewritten
 from kubesched.pages.formats import as_text
 from kubesched.pages.plans import drain_page, each_page
 from kubesched.planning import BudgetUse, Drain, Drainer, Fate
 from kubesched.setup import set_up
 from kubesched.snapshot import ClusterObjects
 from kubesched.testing import make_node, make_object, make_pod
+from tests.explanation.claiming import CLASS, decoded, gpu
 from tests.planning.drain_clusters import budget, owned_by
+from tests.plugins.dynamic_resources.device_objects import ask, resource_slice
 
 ROOM = {"cpu": "4", "memory": "8Gi", "pods": "20"}
 WEB = {"app": "web"}
@@ -471,6 +473,21 @@ def test_a_pending_pod_without_a_controller_is_not_lost(node: str, fate: Fate):
     assert (result.can_go, result.pods[0].was_pending) == (True, True)
     with Drainer([*nodes(2), pod, web("web-1", "n2")], set_up()) as drainer:
         assert [one.can_go for one in drainer.each()] == [True, True]
+
+
+def test_a_pending_pod_that_the_drain_leaves_without_a_node_gets_a_new_claim():
+    pod = only_on("waits", "n1", metadata={"uid": "u"})
+    spec = {**pod.document["spec"], "resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "one"}]}
+    status = {"resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "waits-gpu-x"}]}
+    pod = rewritten(pod, lambda document: document.update(spec=spec, status=status))
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "waits", "uid": "u", "controller": True}
+    asked = {"devices": {"requests": [{"name": "r", "exactly": ask(class_name="gpu")}]}}
+    metadata = {"ownerReferences": [owner]}
+    made = make_object("ResourceClaim", "waits-gpu-x", namespace="default", metadata=metadata, spec=asked)
+    (left,) = drain([*decoded(CLASS, resource_slice("n1", [gpu("a")])), *nodes(2), made, pod], ["n1"]).pods
+    assert (left.fate, left.was_pending) == (Fate.STILL_PENDING, True)
+    assert "ResourceClaim" not in left.message
+    assert "node affinity/selector" in left.message
 
 
 def test_a_pending_pod_that_makes_room_again_is_not_pushed_out():

@@ -15,7 +15,11 @@ with lazy_exports(__name__):
         check_bounds as check_bounds,
         is_scaled_object as is_scaled_object,
     )
-    from kubesched.controllers.claim_controller import attached as attached, left_claims as left_claims
+    from kubesched.controllers.claim_controller import (
+        attached as attached,
+        fresh_device_claims as fresh_device_claims,
+        left_claims as left_claims,
+    )
     from kubesched.controllers.cordons import (
         CORDON as CORDON,
         cordon as cordon,

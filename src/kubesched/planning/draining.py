@@ -7,6 +7,7 @@ from kubesched.api import KubeObject, Node, Pod
 from kubesched.controllers import (
     LeavingPods,
     Successor,
+    fresh_device_claims,
     hangs_because,
     has_local_data,
     is_cordoned,
@@ -197,7 +198,9 @@ class Draining:
                 continue
             new, old = leaving.replacement(pod)
             if not new and pod.key in self._were_pending:
-                new, old = [self._cluster.as_pending(pod)], [pod]
+                pending = self._cluster.as_pending(pod)
+                claims = (claim for _, claim in fresh_device_claims(pod, pending, self._session.get))
+                new, old = [*claims, pending], [pod]
             made += new
             gone += old
         self._session.change([*made, *self._allowance.changed()], gone)
