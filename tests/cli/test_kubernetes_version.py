@@ -52,6 +52,28 @@ def test_a_note_names_what_the_version_does_not_read(snapshot: str) -> None:
     assert "note: v1.33 does not read spec.resources of 1 pod (feature gate PodLevelResources)" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "n"),
+    [
+        (("explain", "-f"), "3 pods"),
+        (("simulate", "-f"), "3 pods"),
+        (("fit", "-f"), "3 pods"),
+        (("fit", "--shapes", "-f"), "3 pods"),
+        (("fit", "--shapes"), "1 pod"),
+    ],
+    ids=" ".join,
+)
+def test_the_note_counts_the_pods_of_manifests(snapshot: str, tmp_path: Path, words: tuple[str, ...], n: str) -> None:
+    manifest = tmp_path / "new.json"
+    pods = [{**make_pod(name, spec=POD.document["spec"]).document, "kind": "Pod", "apiVersion": "v1"} for name in "xy"]
+    manifest.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": pods}))
+    command, *rest = words
+    files = (str(manifest),) if "-f" in words else ()
+    stderr = run(command, snapshot, "--kubernetes-version", "1.33", *rest, *files).stderr
+    assert stderr.count("v1.33 does not read") == 1
+    assert f"v1.33 does not read spec.resources of {n} (feature gate PodLevelResources)" in stderr
+
+
 def test_a_note_says_for_which_version_devices_are_not_exact(tmp_path) -> None:
     device_slice = {
         "apiVersion": "resource.k8s.io/v1",

@@ -16,7 +16,7 @@ from kubesched.cli.json_log import json_log
 from kubesched.cli.live_cluster import read_live
 from kubesched.cli.output import print_text, progress_bar
 from kubesched.cli.plugin_log import log_once
-from kubesched.cli.release_options import named_release, release_for
+from kubesched.cli.release_options import named_release, release_for, unread_words
 
 if TYPE_CHECKING:
     from kubesched.api import KubeObject, Workload
@@ -214,7 +214,7 @@ def _homeless(cluster: "ClusterObjects") -> list[str]:
 
 
 def read_both(
-    inputs: InputOptions, *, kinds: Collection[str] = (), may_be_empty: bool = False
+    inputs: InputOptions, *, kinds: Collection[str] = (), may_be_empty: bool = False, names_unread: bool = True
 ) -> "tuple[ClusterObjects, Setup]":
     """Read a cluster and what decides, with the calls of extenders if they are asked for.
 
@@ -223,6 +223,7 @@ def read_both(
     Args:
         kinds: what the command reads beside the kinds of a scheduler.
         may_be_empty: as for `read_cluster`.
+        names_unread: whether a note names the fields that the version does not read; else `note_unread` has to.
     Raises:
         InputError, ClusterError, PluginDefinitionError: as from `read_cluster` and `read_setup`.
         ConfigError: a certificate, key, authority or address of an extender cannot be used.
@@ -232,7 +233,7 @@ def read_both(
     named = inputs.setup.kubernetes_version
     setup = read_setup(inputs.setup, release=release_for(None, inputs.setup, named)[0] if named else None)
     cluster = read_cluster(inputs, kinds={*setup.read_kinds, *kinds}, may_be_empty=may_be_empty)
-    release, about_version = release_for(cluster, inputs.setup, named)
+    release, about_version = release_for(cluster, inputs.setup, named, names_unread=names_unread)
     if about_version:
         note(about_version)
     if release != setup.release:
@@ -245,6 +246,12 @@ def read_both(
     if inputs.snapshots:
         note_missing_kinds(cluster, setup.read_kinds)
     return cluster, _calling_extenders(setup, inputs.extenders)
+
+
+def note_unread(release: "Release", objects: "Iterable[KubeObject]") -> None:
+    """Note the fields of a cluster, with the pods in question, that the version does not read."""
+    if words := unread_words(release, objects):
+        note(words)
 
 
 def note_missing_kinds(cluster: "ClusterObjects", kinds: Iterable[str]) -> None:

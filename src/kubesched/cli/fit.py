@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from kubesched.cli.cluster import note_missing, read_both
+from kubesched.cli.cluster import note_missing, note_unread, read_both
 from kubesched.cli.completed_names import complete_nodes_or_files
 from kubesched.cli.completion import complete_files
 from kubesched.cli.inputs import InputOptions, given_words, with_inputs
@@ -78,6 +78,7 @@ class PodsInQuestion(NamedTuple):
         )
         if self.only:
             asked = asked.only(self.only)
+        note_unread(release, (*asked.cluster, *asked.objects()))
         _note_missing(cluster, asked)
         if numbers and (several := asked.found_several("--only {}")):
             raise InputError(f"{'--max' if self.maximum else '--replicas'} needs one workload; {several}")
@@ -237,7 +238,8 @@ def fit(
         print_shapes(inputs, shapes, what_if, output, fail_on_pending=fail_on_pending)
         return
     check_written(write, (*inputs.files(), *question.filenames))
-    read, setup = read_both(inputs, may_be_empty=bool(question.nodes_like.model or what_if.add_nodes))
+    may_be_empty = bool(question.nodes_like.model or what_if.add_nodes)
+    read, setup = read_both(inputs, may_be_empty=may_be_empty, names_unread=False)
     changed = what_if.applied(read)
     cluster = changed.cluster
     asked = question.asked(cluster, setup.release)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from kubesched.cli.cluster import read_both
+from kubesched.cli.cluster import note_unread, read_both
 from kubesched.cli.inputs import InputOptions
 from kubesched.cli.output import progress_bar
 from kubesched.cli.reports import print_report
@@ -53,12 +53,14 @@ def print_shapes(
     from kubesched.pages.plans import shapes_page
     from kubesched.planning import read_shapes, shapes_that_fit
 
-    read, setup = read_both(inputs, may_be_empty=True)
+    read, setup = read_both(inputs, may_be_empty=True, names_unread=False)
     changed = what_if.applied(read)
     cluster = changed.cluster
     rows = read_shapes(Path(question.file)) if question.file else []
     prices = {} if question.prices is None else read_prices(question.prices)
     asked = None if question.asked is None else question.asked(cluster, setup.release)
+    if asked is None:
+        note_unread(setup.release, cluster)
     if asked is not None and asked.existing:
         asked = asked.beside_existing()
     with progress_bar("trying shapes") as progress, noting_slow_plugins(setup) as watched:

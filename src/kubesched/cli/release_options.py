@@ -99,13 +99,13 @@ def release_for(
     else:
         release, about_it = _read(asked)
     release = release.with_gates(read_feature_gates(options.feature_gates, release))
-    ignored = _ignored_words(release, cluster or ()) if names_unread else ""
+    ignored = unread_words(release, cluster or ()) if names_unread else ""
     inexact = _inexact_words(release, cluster or ())
     return release, "; ".join(text for text in (about_it, ignored, inexact) if text)
 
 
-def _ignored_words(release: "Release", objects: "Iterable[KubeObject]") -> str:
-    """Which fields of the cluster the version does not read."""
+def unread_words(release: "Release", objects: "Iterable[KubeObject]") -> str:
+    """Which fields of some objects the version does not read; empty for none."""
     from kubesched.api import ignored_fields
     from kubesched.documents import count, listed
 
