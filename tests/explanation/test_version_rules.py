@@ -52,6 +52,40 @@ def test_a_selector_that_a_version_misreads_is_named_and_the_upgrade_is_the_last
     assert page.document["versionRules"] == [rule.text for rule in explanation.version_rules]
 
 
+def test_an_upgrade_is_not_cut_where_many_other_changes_help() -> None:
+    reserved = (make_node(f"r{i}", labels={HOST: f"r{i}"}, taints=[f"team=t{i}:NoSchedule"]) for i in range(9))
+    fixes = explained("v1.36.3", *NEGATIVE, *reserved).fixes
+    assert len(fixes) == 8
+    assert str(fixes[-1]) == "upgrade to v1.37 -> 1 node"
+
+
+@pytest.mark.parametrize(
+    ("expressions", "labels", "key"),
+    [
+        ([{"key": "team", "operator": "NotIn", "values": ["blue"]}], {"team": "red"}, "team"),
+        ([{"key": "team", "operator": "NotIn", "values": ["blue"]}], {}, "kubernetes.io/metadata.name"),
+        ([{"key": "team", "operator": "DoesNotExist"}], {}, "kubernetes.io/metadata.name"),
+    ],
+)
+def test_a_selector_that_is_misread_gets_an_expression_that_no_version_misreads(
+    expressions: list[dict[str, Any]], labels: dict[str, str], key: str
+) -> None:
+    """The pods that the term means stay apart: those of a namespace without the key of the selector, too."""
+    selector = {"labelSelector": {"matchLabels": {"app": "x"}}, "namespaceSelector": {"matchExpressions": expressions}}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": HOST, **selector}]}
+    pod = make_pod("new", labels={"app": "x"}, spec={"affinity": {"podAntiAffinity": required}})
+    other = make_object("Namespace", "other", labels={**labels, "kubernetes.io/metadata.name": "other"})
+    meant = make_node("n2", labels={HOST: "n2"}), make_pod("far", namespace="other", node="n2", labels={"app": "x"})
+    objects = ClusterObjects((*NEGATIVE[:-1], other, *meant, pod), server_version="v1.36.3")
+    fix = explain(objects, "default/new").fixes[0]
+    added = f"add {{key: {key}, operator: Exists}} to the namespaceSelector of the required pod anti-affinity"
+    assert (str(fix), fix.kind, fix.keeps_intent) == (f"{added} -> 1 node", "podAntiAffinity", True)
+    assert any(key in line for patch in fix.patches for line in patch.commands)
+    changed = [one for one in fix.change.apply(objects, pod)[0] if one is not pod]
+    for version in ("v1.33.13", "v1.36.3", "v1.37.2"):
+        assert explained(version, *changed, fix.change.pod(pod)).feasible == ["n1"]
+
+
 @pytest.mark.parametrize("version", ["v1.33.13", "v1.37.2"])
 def test_versions_that_read_it_have_nothing_to_say(version: str) -> None:
     explanation = explained(version, *NEGATIVE)

@@ -218,9 +218,9 @@ class Explainer:
             framework, asked = self.frameworks[explanation.profile], explanation.pod
             waiting = [one for one in self.pending if one.key != asked.key]
             found = fixes(framework, explanation, max_fixes=max_fixes, given=given, waiting=waiting)
-            if len(found) < max_fixes:
-                found += tuple(upgrade_fixes(explanation, self._written(explanation), self.session, Explainer))
-                explanation.fixes = found
+            if max_fixes > 1 or not found:  # an upgrade is the last one, and goes before the last of many others
+                upgrade = tuple(upgrade_fixes(explanation, self._written(explanation), self.session, Explainer))
+                found = explanation.fixes = (*found[: max_fixes - len(upgrade)], *upgrade)
             return found
         if self._last is not None and self._last[0] is explanation:
             return self.fixes(self._last[1], max_fixes=max_fixes)

@@ -61,6 +61,7 @@ with lazy_exports(__name__):
     )
     from kubesched.plugins.node_unschedulable import NodeUnschedulable as NodeUnschedulable
     from kubesched.plugins.node_volume_limits import NodeVolumeLimits as NodeVolumeLimits
+    from kubesched.plugins.pod_terms import meets_every_namespace as meets_every_namespace
     from kubesched.plugins.pod_topology_spread import PodTopologySpread as PodTopologySpread
     from kubesched.plugins.priority_sort import PrioritySort as PrioritySort
     from kubesched.plugins.scheduling_gates import SchedulingGates as SchedulingGates

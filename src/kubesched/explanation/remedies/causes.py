@@ -17,6 +17,7 @@ from kubesched.explanation.remedies.given_requests import given_requests
 from kubesched.explanation.remedies.host_ports import ports
 from kubesched.explanation.remedies.lacking_claims import has_lacking_claims, lacking_claims
 from kubesched.explanation.remedies.max_pods import max_pods
+from kubesched.explanation.remedies.misread_selectors import misread_selectors
 from kubesched.explanation.remedies.moved_pod import room
 from kubesched.explanation.remedies.namespace_tolerations import namespace_tolerations
 from kubesched.explanation.remedies.new_node import more_nodes
@@ -89,7 +90,7 @@ def causes(case: Case) -> list[Cause]:
         Cause(
             "InterPodAffinity",
             rejected("InterPodAffinity"),
-            (terminating, nominated, old_first, anti_affinity, affinity, more_nodes),
+            (terminating, nominated, old_first, misread_selectors, anti_affinity, affinity, more_nodes),
         ),
     ]
     covered = {"NodeUnschedulable", "TaintToleration", *_MISSING} | {cause.name for cause in known}
