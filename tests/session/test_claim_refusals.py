@@ -2,6 +2,10 @@
 
 import pytest
 
+from kubesched.api import KubeObject
+from kubesched.explanation import explain
+from kubesched.pages.explanations import node_page
+from kubesched.pages.formats import page_of
 from kubesched.session import PodState, Simulator
 from kubesched.testing import make_node, make_pod
 from tests.plugins.dynamic_resources.device_objects import (
@@ -47,15 +51,47 @@ def test_a_resource_of_a_device_plugin_keeps_a_pod_with_a_claim_pending_where_a_
     assert message == f'running PreBind plugin "DynamicResources": {nothing}'
 
 
+@pytest.mark.parametrize(
+    ("status", "claims", "resources"),
+    [
+        ({}, ("c", "c"), {}),
+        (allocated(time=""), ("c",), {}),
+        (allocated(256), ("c",), {}),
+        ({}, ("c",), {GPU: "1"}),
+    ],
+)
+def test_the_explanation_of_such_a_pod_does_not_say_that_it_fits(status, claims, resources):
+    objects = cluster(status, claims, resources)
+    ends = run(status, claims, resources).rpartition(": ")[2]
+    for nodes in ([], ["n1"]):
+        explanation = explain(objects, "default/p", nodes=nodes)
+        page = page_of(explanation) if not nodes else node_page(explanation, [0])
+        never = "Pod default/p stays pending: kube-scheduler can never write its claims on n1 (SchedulerError): "
+        assert page.verdict.text.startswith(never)
+        assert page.verdict.text.endswith(f"{ends}.")
+
+
+def test_a_claim_that_can_be_written_is_not_mentioned():
+    for status, resources in (({}, {}), (allocated(255), {}), ({}, {"cpu": "2"})):
+        explanation = explain(cluster(status, ("c",), resources), "default/p")
+        assert explanation.turned_down is None
+        assert explanation.best == ["n1"]
+
+
 def run(status: dict, claims: tuple[str, ...], resources: dict[str, str]) -> str:
-    """What is said of the pod in the end."""
+    """What a simulation says of the pod in the end."""
+    simulator = Simulator(cluster(status, claims, resources))
+    (placement,) = simulator.run().placements
+    assert placement.state is PodState.ERROR
+    simulator.cluster_state.check_invariants()
+    return placement.message
+
+
+def cluster(status: dict, claims: tuple[str, ...], resources: dict[str, str]) -> list[KubeObject]:
+    """A node with devices and a device plugin, and a pod with claims."""
     node = make_node("n1", allocatable={"cpu": "8", "pods": "20", GPU: "1"})
     devices = resource_slice("n1", [device(f"d{i}") for i in range(3)])
     spec = {"resourceClaims": using(*claims)}
     pod = make_pod("p", requests={"cpu": "1", **resources}, spec=spec, metadata={"uid": "u-p"})
     others = map(read, (device_class("gpu", resource=GPU), devices, claim("c", ask(), status=status)))
-    simulator = Simulator([node, *others, pod])
-    (placement,) = simulator.run().placements
-    assert placement.state is PodState.ERROR
-    simulator.cluster_state.check_invariants()
-    return placement.message
+    return [node, *others, pod]

@@ -5,10 +5,14 @@ from typing import Final
 
 import msgspec
 
+from kubesched.api import Pod
 from kubesched.framework import CycleState, Framework, Status, WaitingPod
+from kubesched.plugins import ClaimPlan
 from kubesched.scheduler import PlacedPod
+from kubesched.session import why_never_written
 
 PRE_ENQUEUE: Final = "preEnqueue"
+_PRE_BIND: Final = "preBind"
 _OWN_NAME: Final = re.compile(r'^pod "[^"]*": ')
 
 
@@ -33,6 +37,11 @@ class HookAnswer(msgspec.Struct, frozen=True):
     def is_rejection(self) -> bool:
         """Whether the pod is turned down."""
         return not self.status.is_success
+
+    @property
+    def is_never_written(self) -> bool:
+        """Whether kube-scheduler chooses the node, and can never write the claims of the pod for it."""
+        return self.point == _PRE_BIND
 
     @property
     def text(self) -> str:
@@ -64,6 +73,12 @@ def take(framework: Framework, state: CycleState, node_name: str) -> list[HookAn
         placed.undo()
 
 
+def never_written(plan: ClaimPlan, pod: Pod, node_name: str) -> list[HookAnswer]:
+    """That kube-scheduler can never write the claims of a pod for a node; nothing where it can."""
+    why = why_never_written(plan, pod)
+    return [HookAnswer("DynamicResources", _PRE_BIND, Status.error(why), node_name)] if why else []
+
+
 def gated_words(answer: HookAnswer) -> str:
     """Which plugin keeps the pod out of the queue, and why; without its name, so that equal pods have equal words."""
     return f"gated by plugin {answer.plugin}: {_OWN_NAME.sub('', answer.text)}"
@@ -71,4 +86,6 @@ def gated_words(answer: HookAnswer) -> str:
 
 def turned_down_words(answer: HookAnswer) -> str:
     """Which plugin rejects the pod on the chosen node, and why."""
+    if answer.is_never_written:
+        return f"kube-scheduler can never write its claims on {answer.node} (SchedulerError): {answer.text}"
     return f"plugin {answer.plugin} turns the pod down on {answer.node} ({answer.point}): {answer.text}"

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from kubesched.api import PersistentVolumeClaim, Pod
-from kubesched.explanation.answers_beside_filters import PRE_ENQUEUE, HookAnswer, take
+from kubesched.explanation.answers_beside_filters import PRE_ENQUEUE, HookAnswer, never_written, take
 from kubesched.explanation.claim_allocations import claim_allocations
 from kubesched.explanation.claims_in_use import claims_in_use
 from kubesched.explanation.device_claim_problems import device_claim_problems
@@ -24,7 +24,7 @@ from kubesched.framework import (
     Status,
     data_notes,
 )
-from kubesched.plugins import DynamicResources, RuleOfVersion, VersionRuled
+from kubesched.plugins import ClaimPlan, DynamicResources, RuleOfVersion, VersionRuled
 from kubesched.scheduler import ExtenderAnswer, Extenders
 from kubesched.session import Attempt, Preempt, attempt, rejections_of
 from kubesched.state import Nodes, PodInfo
@@ -137,6 +137,9 @@ def _take(framework: Framework, state: CycleState, evaluation: Evaluation) -> No
     """Note what Reserve and Permit plugins say about the best node; a fault ends the attempt."""
     answers = take(framework, state, evaluation.best[0])
     evaluation.hooks += answers
+    plan = state.find(ClaimPlan)
+    if plan is not None and not any(answer.is_rejection for answer in answers):
+        evaluation.hooks += never_written(plan, evaluation.pod, evaluation.best[0])
     failed = (answer.status for answer in answers if answer.status.code is Code.ERROR)
     evaluation.failure = evaluation.failure or next(failed, None)
 

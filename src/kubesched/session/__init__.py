@@ -10,6 +10,7 @@ with lazy_exports(__name__):
         best_of as best_of,
         rejections_of as rejections_of,
     )
+    from kubesched.session.claim_refusals import why_never_written as why_never_written
     from kubesched.session.creation import refused_pods as refused_pods
     from kubesched.session.device_use import (
         DeviceCatalog as DeviceCatalog,

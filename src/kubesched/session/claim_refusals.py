@@ -6,7 +6,8 @@ allocation that has none, which may not change. It does not count the users of a
 
 from typing import Final
 
-from kubesched.api import ResourceClaim
+from kubesched.api import Pod, ResourceClaim
+from kubesched.plugins import ClaimPlan
 
 _MOST_USERS: Final = 256
 
@@ -38,3 +39,12 @@ def refusal_of(claim: ResourceClaim, current: object) -> tuple[str, str] | None:
     else:
         return None
     return "Invalid", f'ResourceClaim.resource.k8s.io "{claim.name}" is invalid: {why}'
+
+
+def why_never_written(plan: ClaimPlan, pod: Pod) -> str:
+    """Why kube-scheduler fails to write the claims of a plan in every attempt; empty where it can write them."""
+    for claim in plan.claims:
+        refusal = refusal_of(claim, None)
+        if refusal is not None and (claim.key not in plan.allocating or is_user_twice(claim)):  # else it adds the time
+            return refusal[1]
+    return plan.not_mapped(pod)

@@ -14,11 +14,10 @@ from kubesched.explanation import (
     obstacle_texts,
     ranked,
     reasons_of,
-    turned_down_words,
 )
 from kubesched.framework import Code, Status
 from kubesched.pages.explanations.explanation_document import as_document, near_document
-from kubesched.pages.explanations.pod_page import check, data_paragraphs
+from kubesched.pages.explanations.pod_page import check, data_paragraphs, turned_down
 from kubesched.pages.formats import Align, Cell, Column, Level, Page, Paragraph, Part, Row, Table
 
 _VERDICTS: Final = {
@@ -83,7 +82,7 @@ def _verdict(explanation: Explanation, chosen: Choice | None, position: int) -> 
         return Paragraph(f"{pod} fits on {name}, but is {explanation.held_back_words}.", Level.WARNING)
     best = chosen.best
     if name == best.node and explanation.turned_down is not None:
-        return Paragraph(f"{pod} fits on {name}, but {turned_down_words(explanation.turned_down)}.", Level.BAD)
+        return turned_down(explanation, explanation.turned_down, f"{pod} fits on {name}")
     if not explanation.compares:
         return Paragraph(f"{pod} fits on {name}; no plugin scores in this profile.", Level.GOOD)
     if name == best.node:

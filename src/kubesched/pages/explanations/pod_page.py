@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from kubesched.api import in_words
 from kubesched.documents import on_one_line
-from kubesched.explanation import Choice, Ended, Explanation, Outlook, command_about, turned_down_words
+from kubesched.explanation import Choice, Ended, Explanation, HookAnswer, Outlook, command_about, turned_down_words
 from kubesched.framework import Code, Status
 from kubesched.pages.explanations.explanation_document import as_document
 from kubesched.pages.explanations.plugin_tables import extender_table, hook_table, plugin_table, verdict_table
@@ -175,11 +175,22 @@ def _attempt(explanation: Explanation, chosen: Choice | None) -> Paragraph:
         return Paragraph(f"{pod} {nowhere}{room}.", Level.WARNING if room else Level.BAD)
     fits = f"{pod} fits on {len(explanation.feasible)} of {n_nodes} nodes"
     if explanation.turned_down is not None:
-        return Paragraph(f"{fits}, but {turned_down_words(explanation.turned_down)}.", Level.BAD)
+        return turned_down(explanation, explanation.turned_down, fits)
     waits = [answer for answer in explanation.hooks if answer.seconds]
     held = f", where it {waits[0].text} for {', '.join(one.plugin for one in waits)} (permit)" if waits else ""
     level = Level.WARNING if waits else Level.GOOD
     return Paragraph(f"{fits} and would go to {chosen.best.node}{held}.", level)
+
+
+def turned_down(explanation: Explanation, answer: HookAnswer, fits: str) -> Paragraph:
+    """That the pod does not get the best node, although it passes all filters there.
+
+    Args:
+        fits: where it passes them, as a sentence without its end.
+    """
+    if answer.is_never_written:
+        return Paragraph(f"Pod {explanation.pod.key} stays pending: {turned_down_words(answer)}.", Level.BAD)
+    return Paragraph(f"{fits}, but {turned_down_words(answer)}.", Level.BAD)
 
 
 def _hangs(explanation: Explanation) -> str:
