@@ -85,6 +85,27 @@ def test_devices_that_cannot_be_asked_for(snapshot: str, options: tuple[str, ...
     assert complaint in " ".join(result.stderr.split())
 
 
+def test_a_pod_with_devices_tolerates_the_taints_of_their_nodes(tmp_path: Path) -> None:
+    def tainted(name: str, key: str, effect: str = "NoSchedule", **spec: object) -> KubeObject:
+        return make_node(name, allocatable=ROOM, spec={"taints": [{"key": key, "effect": effect}], **spec})
+
+    cordon = "node.kubernetes.io/unschedulable"
+    snapshot = write(
+        tmp_path,
+        tainted("n1", "gpu"),
+        tainted("n2", cordon, unschedulable=True),
+        tainted("n3", "away", "NoExecute"),
+        tainted("plain", "other"),
+        device_class("gpu.example.com", 'device.driver == "gpu.example.com"'),
+        *(slice_of(name, device("a")) for name in ("n1", "n2", "n3")),
+    )
+    result = run("fit", snapshot, "--device", "gpu.example.com=1", "--max")
+    said = " ".join(result.stdout.split())
+    assert said.startswith("1 would fit; ")
+    assert "The pods tolerate gpu:NoSchedule, the taint of nodes with devices of gpu.example.com." in said
+    assert "tolerate" not in run("fit", snapshot, "--resource", "cpu=1").stdout.partition("\n")[2]
+
+
 def test_a_cluster_without_classes_says_so(tmp_path: Path) -> None:
     result = run("fit", write(tmp_path, make_node("n1")), "--device", "gpu=1")
     assert "the cluster has no DeviceClass gpu; it has no DeviceClass" in result.stderr

@@ -6,12 +6,13 @@ from os import PathLike
 from typing import IO, Final, TypeGuard, cast
 
 from kubesched.admission import with_given_parts
-from kubesched.api import KubeObject, Pod, PodOwners, UpdateStrategy, Workload, kind_of, workloads
+from kubesched.api import KubeObject, Pod, PodOwners, Taint, UpdateStrategy, Workload, kind_of, workloads
 from kubesched.controllers import Scaled, WithoutPods, further_pods, pods_to_add, with_free_names
-from kubesched.documents import count, listed
+from kubesched.documents import count, joined, listed, plural
 from kubesched.errors import InputError
 from kubesched.naming import find_workload, typed_name
-from kubesched.planning.made_pods import Amounts, notes_on_requests, pods_of_requests
+from kubesched.planning.made_pods import Amounts, notes_on_requests, pods_of_requests, taints_at_devices
+from kubesched.plugins import taint_words
 from kubesched.release import Release
 from kubesched.snapshot import admit_manifests
 
@@ -237,8 +238,9 @@ def asked_of(
             valid, or a class is not there.
     """
     if isinstance(pods, Mapping):
-        made = pods_of_requests(pods, devices, cluster)
-        return Asked(cluster, made, notes_on_requests(pods))
+        taints = taints_at_devices(devices, cluster)
+        made = pods_of_requests(pods, devices, cluster, taints)
+        return Asked(cluster, made, [*notes_on_requests(pods), *_note_on_taints(taints, devices)])
     if devices:
         raise InputError("devices and manifests are mutually exclusive: the pods of manifests have claims")
     if isinstance(pods, str | PathLike) or _is_stream(pods):
@@ -248,6 +250,12 @@ def asked_of(
     if len(objects) == len(given):
         return Asked(cluster, objects)
     return _of_manifests(cast(list[Manifest], given), cluster, may_wake=may_wake, namespace=namespace, release=release)
+
+
+def _note_on_taints(taints: Sequence[Taint], devices: Iterable[str]) -> Iterator[str]:
+    if taints:
+        what, whose = joined(map(taint_words, taints)), plural(len(taints), "the taint", "taints")
+        yield f"the pods tolerate {what}, {whose} of nodes with devices of {joined(devices)}"
 
 
 def _parts(workload: str) -> tuple[str, str, str]:

@@ -2,7 +2,7 @@
 
 import io
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -15,6 +15,8 @@ from kubesched.api import (
     Node,
     Pod,
     Resources,
+    ResourceSlice,
+    Taint,
     is_extended_resource,
     parse_quantity,
     rewritten,
@@ -22,6 +24,7 @@ from kubesched.api import (
 from kubesched.config import did_you_mean
 from kubesched.documents import listed
 from kubesched.errors import InputError, QuantityError
+from kubesched.planning.device_list import devices as device_list
 from kubesched.snapshot import admit_manifests
 
 Amounts = Mapping[str, str | int | float]
@@ -29,16 +32,20 @@ Amounts = Mapping[str, str | int | float]
 
 _NAME: Final = "pod"
 _ENTRY: Final = "devices"
+_OF_CONDITIONS: Final = "node.kubernetes.io/"
 _MOST_DEVICES: Final = 32
 """Rule: resource.k8s.io/v1, AllocationResultsMaxSize: a claim has at most so many devices."""
 _RESOURCE: Final = "resource {}".format
 
 
-def pods_of_requests(requests: Amounts, devices: Mapping[str, int], cluster: Sequence[KubeObject]) -> list[KubeObject]:
+def pods_of_requests(
+    requests: Amounts, devices: Mapping[str, int], cluster: Sequence[KubeObject], taints: Iterable[Taint] = ()
+) -> list[KubeObject]:
     """A pod with some requests; before it, the template and the claim of its devices.
 
     Args:
         devices: DeviceClass -> how many devices of it.
+        taints: those that it tolerates.
     Raises:
         InputError: an amount is not valid, or a class is not in the cluster.
     """
@@ -48,9 +55,27 @@ def pods_of_requests(requests: Amounts, devices: Mapping[str, int], cluster: Seq
     names = (f"{_NAME}-{i}" if i else _NAME for i in itertools.count())
     name = next(name for name in names if f"default/{name}" not in taken)
     known = [one for one in cluster if not isinstance(one, Pod | LimitRange)]
-    written = [_template(name, devices), _pod(name, requests, devices)] if devices else [_pod(name, requests, devices)]
+    pod = _pod(name, requests, devices)
+    pod["spec"]["tolerations"] = [{"operator": "Equal", **msgspec.to_builtins(one)} for one in taints]
+    written = [_template(name, devices), pod] if devices else [pod]
     new = admit_manifests(known, [io.BytesIO(msgspec.json.encode({"kind": "List", "items": written}))])
     return [_of_no_manifest(one) for one in new.objects]
+
+
+def taints_at_devices(devices: Mapping[str, int], cluster: Sequence[KubeObject]) -> list[Taint]:
+    """The NoSchedule taints that keep other pods off the nodes with devices of some classes.
+
+    Those of conditions and of cordons are left out: no pod that asks for a device tolerates them. So are those of all
+    nodes, where devices belong to no node.
+    """
+    if not devices:
+        return []
+    nodes = {one.name: one for one in cluster if isinstance(one, Node)}
+    known = device_list(one for one in cluster if isinstance(one, Node | DeviceClass | ResourceSlice))
+    uses = (one for one in known.devices if not devices.keys().isdisjoint(one.classes))
+    names = dict.fromkeys(name for one in uses if len(one.nodes) < max(len(nodes), 2) for name in one.nodes)
+    taints = dict.fromkeys(taint for name in names for taint in nodes[name].taints)
+    return [one for one in taints if one.effect == "NoSchedule" and not one.key.startswith(_OF_CONDITIONS)]
 
 
 def notes_on_requests(requests: Amounts) -> list[str]:
