@@ -115,7 +115,7 @@ def test_a_snapshot_carries_the_version_and_a_simulation_takes_it(
     path = tmp_path / "cluster.json"
     with api_server(CLUSTER, version=server) as (url, _):
         assert run("snapshot", "--kubeconfig", kubeconfig_of(url, tmp_path), "-o", path).exit_code == 0
-    assert load_snapshot(path).server_version == (server if server and server.startswith("v") else "")
+    assert load_snapshot(path).server_version == (server or "")
     (placed,) = json.loads(run("simulate", path, "-o", "json").stdout)["pods"]
     assert (placed.get("node") == "n1") is is_placed
 

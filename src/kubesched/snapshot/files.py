@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.api import KINDS, Kind
-from kubesched.documents import RawJson, count, listed, shorten
+from kubesched.documents import RawJson, count, escape_controls, listed, shorten
 from kubesched.errors import InputError, YamlError
 from kubesched.snapshot.byte_sources import Source, Text, read_texts
 from kubesched.snapshot.object_documents import FileDocument, Header, read_documents, read_header
@@ -72,6 +72,7 @@ class Files:
         special: labels of what folders have that is not a file, such as pipes and links to nothing.
         repeated_keys: of the files that have a key twice in a map, where, by their labels; the last value counts.
         broken_watches: how the watches ended that broke off, by the labels of their files.
+        unread_metadata: fields of the metadata of lists that are not what is written there, by label and name.
         scheduler_config: the KubeSchedulerConfiguration that an export or a written snapshot has, in JSON; empty
             without one.
     """
@@ -83,6 +84,7 @@ class Files:
         self.special: list[str] = []
         self.repeated_keys: dict[str, list[str]] = {}
         self.broken_watches: dict[str, str] = {}
+        self.unread_metadata: dict[tuple[str, str], str] = {}
         self._copies: dict[str, str] = {}
         self.scheduler_config = b""
 
@@ -105,6 +107,11 @@ class Files:
         notes += [
             f"{label}: the watch broke off with {shorten(message)}; later changes are missing"
             for label, message in self.broken_watches.items()
+        ]
+        notes += [
+            f"{label}: metadata.{name} is {escape_controls(text):.60}, which is not what a snapshot has there; it does "
+            "not count"
+            for (label, name), text in self.unread_metadata.items()
         ]
         return notes
 
@@ -173,6 +180,7 @@ class Files:
             raise InputError(f"{label}: {hint}")
         if document.header.kind or document.items is not None:
             self._take_configuration(document.origin.scheduler_config)
+            self.unread_metadata.update({(label, name): text for name, text in document.unread.items()})
             yield label, document
             return
         try:

@@ -15,7 +15,7 @@ from kubesched.release import Release
 from kubesched.snapshot.absent_devices import note_on_absent_devices
 from kubesched.snapshot.byte_sources import Source, SourceLike, find_sources
 from kubesched.snapshot.cluster_objects import ClusterObjects
-from kubesched.snapshot.cluster_version import newest, version_of, versions_note
+from kubesched.snapshot.cluster_version import version_of, version_of_files
 from kubesched.snapshot.files import Files
 from kubesched.snapshot.items import Item, fault_of, in_namespace, items_of
 from kubesched.snapshot.left_out import left_out_sentences
@@ -85,8 +85,9 @@ def completed_cluster(
     read = reader.objects
     classes = PriorityClasses(read)
     objects = [classes.resolve(known) if isinstance(known, Pod) else known for known in read]
-    notes = [*reader.files.notes, *versions_note(reader.server_versions)]
-    server_version = server_version or newest(reader.server_versions)
+    in_files, about_versions = version_of_files(reader.server_versions, reader.kubelet_versions)
+    notes = [*reader.files.notes, *([] if server_version else about_versions)]
+    server_version = server_version or in_files
     if manifest_files:
         release = release or version_of(ClusterObjects(tuple(objects), server_version=server_version)).release
         places = dict(zip(map(key_of, objects), reader.places, strict=True))

@@ -5,8 +5,9 @@ JSON values, and the log sections that `kubectl cluster-info dump` writes to sta
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -65,6 +66,7 @@ class FileDocument(msgspec.Struct, frozen=True):
         is_deleted: whether it is the object of a watch event that says so.
         repeated_keys: of a YAML document, the keys that a map has twice; the last value counts.
         origin: of a list of objects, what its metadata has.
+        unread: the fields of that which have something else, as JSON.
     """
 
     number: int
@@ -74,10 +76,12 @@ class FileDocument(msgspec.Struct, frozen=True):
     is_deleted: bool = False
     repeated_keys: tuple[RepeatedKey, ...] = ()
     origin: ListOrigin = ListOrigin()
+    unread: Mapping[str, str] = MappingProxyType({})
 
 
 _read_header: Final = msgspec.json.Decoder(Header).decode
 _read_origin: Final = msgspec.json.Decoder(ListOrigin).decode
+_read_fields: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _read_list: Final = msgspec.json.Decoder(_List).decode
 _read_array: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
@@ -191,15 +195,32 @@ def _document(raw: RawJson, number: int, label: str) -> FileDocument:
     has_items = items is not msgspec.UNSET and (header.kind or "").endswith("List")
     if not has_items and header.kind not in _LIST_KINDS:
         return FileDocument(number, raw, header)
-    return FileDocument(number, raw, header, items if isinstance(items, list) else [], origin=_origin(metadata))
+    origin, unread = _origin(metadata)
+    return FileDocument(number, raw, header, items if isinstance(items, list) else [], origin=origin, unread=unread)
 
 
-def _origin(metadata: msgspec.Raw) -> ListOrigin:
-    """What the metadata of a list has; nothing where it has something else in these fields."""
+def _origin(metadata: msgspec.Raw) -> tuple[ListOrigin, dict[str, str]]:
+    """What the metadata of a list has, and the fields that have something else, as JSON."""
     try:
-        return _read_origin(metadata)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return ListOrigin()
+        return _read_origin(metadata), {}
+    except _JSON_FAULTS:
+        return _readable_origin(metadata)
+
+
+def _readable_origin(metadata: msgspec.Raw) -> tuple[ListOrigin, dict[str, str]]:
+    origin, unread = ListOrigin(), {}
+    try:
+        given = _read_fields(metadata)
+    except _JSON_FAULTS:  # it is not a map
+        return origin, {}
+    for field in msgspec.structs.fields(ListOrigin):
+        raw = given.get(field.encode_name, msgspec.Raw(b""))
+        try:
+            value = msgspec.json.decode(raw, type=field.type) if raw else field.default
+            origin = msgspec.structs.replace(origin, **{field.name: value})
+        except _JSON_FAULTS:
+            unread[field.encode_name] = bytes(raw).decode(errors="replace")
+    return origin, unread
 
 
 def _read_odd_header(raw: RawJson, where: str) -> Header:

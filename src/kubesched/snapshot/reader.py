@@ -18,6 +18,7 @@ from kubesched.api import (
     KINDS,
     Kind,
     KubeObject,
+    Node,
     Pod,
     Unstructured,
     compare_versions,
@@ -30,6 +31,7 @@ from kubesched.api import (
 )
 from kubesched.documents import RawJson
 from kubesched.errors import InputError, ObjectError
+from kubesched.release import numbers_of
 from kubesched.snapshot.byte_sources import Source
 from kubesched.snapshot.files import Files
 from kubesched.snapshot.items import Item, ItemPlace, fault_of, items_of
@@ -55,6 +57,7 @@ class ObjectReader:
         bad: a sentence for each bad object that was left out.
         taken_at: the earliest time that a list has, None where none has one.
         server_versions: what the lists say of their API servers.
+        kubelet_versions: those of the nodes of lists that do not say a version.
         listed_kinds: kinds that some list has completely.
     """
 
@@ -66,6 +69,8 @@ class ObjectReader:
         self.bad: list[str] = []
         self.taken_at: datetime | None = None
         self.server_versions: set[str] = set()
+        self.kubelet_versions: set[str] = set()
+        self._has_version = False  # whether what is read now is of a list that says the version of its API server
         self.listed_kinds: frozenset[str] = frozenset()
         self._skip_bad = skip_bad_objects
         self._progress = progress
@@ -124,6 +129,7 @@ class ObjectReader:
         times = (self.taken_at, document.origin.taken_at)
         self.taken_at = min((time for time in times if time is not None), default=None)
         self.server_versions |= {document.origin.server_version} - {""}
+        self._has_version = numbers_of(document.origin.server_version) is not None
         self.listed_kinds |= frozenset(document.origin.listed_kinds)
         for key in document.origin.listed_kinds:
             if key not in KINDS and (kind := _named_in_list(key)) is not None:
@@ -164,6 +170,8 @@ class ObjectReader:
         read = as_stored(decode_object(kind, item.raw))
         if isinstance(read, Pod):
             self._parts.share(read)
+        elif isinstance(read, Node) and not self._has_version:
+            self.kubelet_versions.add(read.status.node_info.kubelet_version)
         self._checker.check(read)
         if is_deleted:
             self._kept.pop(_key_of(kind, read), None)
