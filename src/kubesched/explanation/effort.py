@@ -78,7 +78,7 @@ SmallKind = Literal[
     "deviceClass",
 ]
 OpeningKind = Literal["taint", "uncordon", "label", "startPod", "terminating", "nomination", "unusedClaim"]
-RepairKind = Literal["nodeCondition", "devicePlugin", "deviceTaint", "devicePool", "csiDriver", "maxPods"]
+RepairKind = Literal["nodeCondition", "devicePlugin", "deviceTaint", "devicePool", "csiDriver", "kubelet", "maxPods"]
 MoveKind = Literal["movePod", "hostPort", "diskInUse", "volumeLimit"]
 AddingKind = Literal["addNode", "addVolume", "storageCapacity"]
 DataKind = Literal["recreateClaim"]

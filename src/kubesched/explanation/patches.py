@@ -46,6 +46,7 @@ _BY_HAND: Final[frozenset[FixKind]] = frozenset(
         "devicePlugin",
         "devicePool",
         "deviceTaint",
+        "kubelet",
         "maxPods",
         "nodeCondition",
         "nomination",

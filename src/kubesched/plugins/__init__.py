@@ -45,7 +45,10 @@ with lazy_exports(__name__):
     from kubesched.plugins.inter_pod_affinity import InterPodAffinity as InterPodAffinity
     from kubesched.plugins.label_providers import foreign_provider as foreign_provider, local_keys as local_keys
     from kubesched.plugins.node_affinity import NodeAffinity as NodeAffinity
-    from kubesched.plugins.node_declared_features import NodeDeclaredFeatures as NodeDeclaredFeatures
+    from kubesched.plugins.node_declared_features import (
+        NodeDeclaredFeatures as NodeDeclaredFeatures,
+        needed_features as needed_features,
+    )
     from kubesched.plugins.node_name import NodeName as NodeName
     from kubesched.plugins.node_ports import NodePorts as NodePorts, WantedPorts as WantedPorts
     from kubesched.plugins.node_resources_balanced_allocation import (

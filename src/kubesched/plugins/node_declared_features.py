@@ -4,15 +4,16 @@ Rule: kube-scheduler v1.36 NodeDeclaredFeatures (on by default), component-helpe
 that concern scheduling are RestartAllContainersOnContainerExits and UserNamespacesHostNetworkSupport.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 
 import msgspec
 import numpy as np
 
 from kubesched.api import ActionType, EventResource, KubeObject, Node, Pod
+from kubesched.documents import joined
 from kubesched.framework import Codes, CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status
 from kubesched.plugins.shared_hints import by_own, nothing, queue_if, registration
-from kubesched.state import Nodes
+from kubesched.state import NodeInfo, Nodes
 
 
 class NeededFeatures(msgspec.Struct):
@@ -29,7 +30,7 @@ class NodeDeclaredFeatures(Plugin):
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
         """Skips where the pod needs no feature."""
-        names = _needed_features(pod)
+        names = needed_features(pod)
         if not names:
             return Status.SKIP
         state.write(NeededFeatures(names))
@@ -45,6 +46,13 @@ class NodeDeclaredFeatures(Plugin):
     def filter_part(self, state: CycleState, pod: Pod) -> Hashable:
         return _needed(state)
 
+    def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:
+        """What the node does not declare, with the version of its kubelet as far as the node has it."""
+        declared, version = node.node.status.declared_features or (), node.node.status.node_info.kubelet_version
+        lacking = joined(name for name in _needed(state) if name not in declared)
+        kubelet = f"; its kubelet is {version}" if version else ""
+        yield f"needs {lacking}, which the node does not declare{kubelet}"
+
     def events_to_register(self) -> list[EventRegistration]:
         """A node comes or declares other features; the pod comes to need others."""
         nodes = ActionType.ADD | ActionType.UPDATE_NODE_DECLARED_FEATURE
@@ -56,7 +64,8 @@ def _needed(state: CycleState) -> tuple[str, ...]:
     return state.read(NeededFeatures, missing).names
 
 
-def _needed_features(pod: Pod) -> tuple[str, ...]:
+def needed_features(pod: Pod) -> tuple[str, ...]:
+    """The features that a pod needs of the kubelet."""
     names: tuple[str, ...] = ("RestartAllContainersOnContainerExits",) if _restarts_all_containers(pod) else ()
     if pod.spec.host_network and pod.spec.host_users is False:
         names += ("UserNamespacesHostNetworkSupport",)
@@ -79,4 +88,4 @@ def _node_hint(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> Queu
 def _pod_hint(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
     assert isinstance(old, Pod)
     assert isinstance(new, Pod)
-    return queue_if(new.uid == pod.uid and _needed_features(old) != _needed_features(new))
+    return queue_if(new.uid == pod.uid and needed_features(old) != needed_features(new))

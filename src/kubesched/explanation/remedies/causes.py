@@ -21,6 +21,7 @@ from kubesched.explanation.remedies.misread_selectors import misread_selectors
 from kubesched.explanation.remedies.moved_pod import room
 from kubesched.explanation.remedies.namespace_tolerations import namespace_tolerations
 from kubesched.explanation.remedies.new_node import more_nodes
+from kubesched.explanation.remedies.node_agents import kubelets
 from kubesched.explanation.remedies.node_choice import node_choice
 from kubesched.explanation.remedies.other_devices import drivers
 from kubesched.explanation.remedies.pods_in_the_way import (
@@ -84,6 +85,7 @@ def causes(case: Case) -> list[Cause]:
                 room,
             ),
         ),
+        Cause("NodeDeclaredFeatures", rejected("NodeDeclaredFeatures"), (kubelets,)),
         _device_cause(case),
         *_volume_causes(case),
         Cause("PodTopologySpread", rejected("PodTopologySpread"), (spread,)),
