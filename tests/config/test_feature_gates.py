@@ -82,9 +82,9 @@ def test_gates_that_are_on_and_not_implemented() -> None:
         ("AllAlpha=true", 36, "WorkloadAwarePreemption=true, part of AllAlpha=true\n  add the defaults of v1.36, "),
         ("AllBeta=false", 36, ", part of AllBeta=false\n  add the defaults of v1.36, "),
         ("GenericWorkload=true,GangScheduling=true", 36, "GenericWorkload=true and GangScheduling=true\n  leave the "),
-        ("=true", 36, "found no name before '=true'\n  write NAME=true or NAME=false"),
-        ("kube:=true", 36, "found no name before 'kube:=true'"),
-        ("=", 36, "found no name before '='"),
+        ("=true", 36, "unrecognized feature gate: \n  there is no name before '=true'; write NAME=true or NAME=false"),
+        ("kube:=true", 36, "there is no name before 'kube:=true'"),
+        ("=", 36, "there is no name before '='"),
     ],
 )
 def test_anything_else_is_refused_by_name(value: str, minor: int, message: str) -> None:

@@ -17,6 +17,7 @@ NOT_READ = {
     "volume.beta.kubernetes.io/storage-provisioner",
     "kubernetes.io/job-controller",  # is the value of a field
     "kubernetes.io/no-provisioner",
+    "resource.kubernetes.io/admin-access",  # is a label of namespaces
 }
 ANNOTATION = re.compile(r"(?:[a-z0-9-]+\.)*kubernetes\.io/[A-Za-z0-9.-]+")
 LABELS = re.compile(

@@ -103,7 +103,8 @@ def _read(entry: str, minor: int) -> tuple[str, bool]:
     name = text.removeprefix(f"{_COMPONENT}:")
     shown, shown_value = name[:_MOST_SHOWN], value[:_MOST_SHOWN]
     if not name:
-        raise ConfigError(f"{_WHERE}: found no name before {entry[:_MOST_SHOWN]!r}\n  write NAME=true or NAME=false")
+        nothing = f"there is no name before {entry[:_MOST_SHOWN]!r}"
+        raise ConfigError(f"{_WHERE}: unrecognized feature gate: \n  {nothing}; write NAME=true or NAME=false")
     if not equals:
         raise ConfigError(f"{_WHERE}: missing bool value for {shown}\n  write {shown}=true or {shown}=false")
     if value not in _BOOLEANS:
