@@ -114,6 +114,12 @@ class DeviceSurvey:
         """The pools of a node."""
         return self._state.devices.pools_of(self._evaluation.nodes.row(position))
 
+    def every_device(self) -> Iterator[PoolDevice]:
+        """The devices that are not taken."""
+        for kind in self.kinds:
+            for pool in kind.pools:
+                yield from (one for one in pool.devices if pool.is_used and not self.in_use.is_taken(one.id))
+
     def free_devices(self, ask: DeviceAsk) -> Iterator[tuple[NodeKind, PoolDevice]]:
         """The devices of the class of a request that are not taken."""
         for kind in self.kinds:

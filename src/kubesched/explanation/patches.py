@@ -147,7 +147,7 @@ def _of_objects(
     steps: list[Patch] = []
     if part.kind == "unusedClaim":
         return [claim_freed(part.text, old) for name in after if isinstance(old := objects.get(name), ResourceClaim)]
-    if part.kind == "deviceClass":
+    if part.kind == "deviceClass" and is_made:
         return [creating(part.text, new) for new in after.values() if new is not None]
     for name, new in after.items() if not is_made and part.kind not in _BY_HAND else ():
         old, gone = objects.get(name), before.departures.get(name[1]) if name[0] == "Pod" else None

@@ -226,3 +226,37 @@ def test_an_error_that_only_a_tried_change_meets_is_not_one_of_the_pod():
     found = explained(claiming("c"), *nodes_with([gpu("a", model="A100")]), *decoded(mig, wanted))
     assert found.fix_fault is None
     assert found.advice.startswith("to fit on n1, remove this obstacle: request r0: no device of class mig")
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("40GB", ["40G", "40Gi"]), ("40 GiB", ["40Gi"]), ("40g", ["40G", "40Gi"]), ("9 kb", ["9k", "9Ki"]), ("much", [])],
+)
+def test_a_text_that_is_not_a_quantity_becomes_one(written, meant):
+    condition = f'device.capacity["{DRIVER}"].memory.compareTo(quantity("{written}")) >= 0'
+    found = asked(ask(selectors=selecting(condition)))
+    *corrected, dropped = found
+    assert corrected == [
+        f'correct "{written}", which is not a quantity, to "{one}" in request r0: {NEW}' for one in meant
+    ]
+    assert dropped.startswith("drop the condition")
+
+
+GUARD = f'"rdma" in device.attributes["{DRIVER}"]'
+
+
+def test_a_class_that_fails_for_some_devices_gets_a_guard():
+    fabric = device_class("fabric", f'device.driver == "{DRIVER}" && device.attributes["{DRIVER}"].rdma')
+    objects = nodes_with([gpu("a"), gpu("b", rdma=True)])
+    found = fixes_of(claiming("c"), *objects, *decoded(fabric, claim("c", ask(class_name="fabric"))))
+    fix = next(iter(found.values()))
+    assert (fix.text, fix.kind) == (f"put {GUARD} && before the condition of DeviceClass fabric", "deviceClass")
+    (step,) = fix.patches
+    expression = f'device.driver == "{DRIVER}" && {GUARD} && device.attributes["{DRIVER}"].rdma'
+    assert step.patch == {"spec": {"selectors": [{"cel": {"expression": expression}}]}}
+
+
+def test_a_condition_that_fails_for_some_devices_gets_a_guard():
+    condition = f'device.attributes["{DRIVER}"].rdma || false'
+    text, *_ = asked(ask(selectors=selecting(condition)), nodes=([gpu("a"), gpu("b", rdma=True)],))
+    assert text == f"put {GUARD} && before the condition that fails in request r0: {NEW}"

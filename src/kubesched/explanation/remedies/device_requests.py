@@ -34,7 +34,12 @@ from kubesched.explanation.remedies.claim_specs import (
     way_to_change,
     with_devices,
 )
-from kubesched.explanation.remedies.device_conditions import corrected_names, dropped_conditions
+from kubesched.explanation.remedies.device_conditions import (
+    corrected_names,
+    corrected_quantities,
+    dropped_conditions,
+    guarded,
+)
 from kubesched.explanation.remedies.requests import cut_down
 from kubesched.explanation.remedies.taints import marks_fault, toleration
 from kubesched.explanation.remedies.together import together
@@ -89,6 +94,8 @@ def _requests(case: Case, survey: DeviceSurvey) -> Iterator[list[ClaimRequest]]:
 def _of_request(request: ClaimRequest, survey: DeviceSurvey) -> Iterator[Remedy]:
     """Other wishes, those that lose least first."""
     yield from corrected_names(request, survey)
+    yield from corrected_quantities(request)
+    yield from guarded(request, survey)
     yield from _tolerating(request, survey)
     others = list(_others(request, survey))
     yield from others
