@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from kubesched import Explanation
+from kubesched.api import ResourceSlice
 from kubesched.explanation import Explainer, explain
 from kubesched.pages.explanations import explanation_page
 from kubesched.pages.formats import as_text
@@ -13,6 +14,8 @@ from kubesched.release import Release
 from kubesched.setup import set_up
 from kubesched.snapshot import ClusterObjects
 from kubesched.testing import make_node, make_object, make_pod
+from tests.explanation.claiming import DRIVER, claim, claiming, decoded
+from tests.plugins.dynamic_resources.device_objects import ask, device, device_class, resource_slice, selecting
 
 HOST = "kubernetes.io/hostname"
 NOT_BLUE = {"matchExpressions": [{"key": "team", "operator": "NotIn", "values": ["blue"]}]}
@@ -164,3 +167,43 @@ def test_preemption_on_nodes_that_are_too_small_is_of_one_version() -> None:
     (rule,) = explained("v1.33.13", node, pod).version_rules
     assert rule.text.startswith("NodeResourcesFit: v1.33 tries preemption on nodes that are too small")
     assert not explained("v1.34.4", node, pod).version_rules
+
+
+POOL = {"name": "n1", "generation": 1, "resourceSliceCount": 2}
+COUNTERS = [{"name": "s", "counters": {"m": {"value": "1"}}}]
+USED = [{"counterSet": "s", "counters": {"m": {"value": "1"}}}]
+PARTS = (
+    make_node("n1"),
+    *decoded(
+        device_class("gpu", f'device.driver == "{DRIVER}"', resource="example.com/gpu"),
+        resource_slice("n1", [device("a", model="MIG", consumesCounters=USED)], pool=POOL),
+        {**resource_slice("n1", [], pool=POOL, sharedCounters=COUNTERS), "metadata": {"name": "counters"}},
+        claim("c", ask()),
+        claim("other", ask(selectors=selecting(f'device.attributes["{DRIVER}"].model == "H100"'))),
+    ),
+)
+
+
+def test_a_part_of_a_device_names_the_version_that_gives_it() -> None:
+    explanation = explained("v1.34.4", *PARTS, claiming("c"), pod="default/p")
+    needs = "that needs v1.36 or the feature gate DRAPartitionableDevices"
+    (rule,) = explanation.version_rules
+    assert rule.text == f"DynamicResources: v1.34 gives parts of devices to no claim; {needs}"
+    assert str(explanation.fixes[-1]) == "upgrade to v1.36 -> 1 node"
+    assert not explained("v1.34.4", *PARTS, claiming("other"), pod="default/p").version_rules
+    assert not explained("v1.36.3", *PARTS, claiming("c"), pod="default/p").version_rules
+
+
+@pytest.mark.parametrize(
+    ("version", "needs"),
+    [("v1.33.13", "v1.36"), ("v1.35.4", "v1.36 or the feature gate DRAExtendedResource"), ("v1.36.3", "")],
+)
+def test_a_resource_that_a_class_serves_later_names_that_version(version: str, needs: str) -> None:
+    whole = decoded(resource_slice("n1", [device("a")]))
+    objects = [*(one for one in PARTS if not isinstance(one, ResourceSlice)), *whole]
+    explanation = explained(version, *objects, make_pod("new", requests={"example.com/gpu": "1"}))
+    assert explanation.fits == (not needs)
+    texts = [rule.text.partition(" does not ")[2] for rule in explanation.version_rules]
+    assert texts == ([f"let DeviceClass gpu serve example.com/gpu; that needs {needs}"] if needs else [])
+    if needs:
+        assert str(explanation.fixes[-1]) == "upgrade to v1.36 -> 1 node"

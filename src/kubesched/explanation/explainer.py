@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
-from typing import Self
+from typing import Final, Self
 
 import msgspec
 
-from kubesched.api import KubeObject, Pod, completed, ignored_fields, on_node
+from kubesched.api import DeviceClass, KubeObject, Pod, completed, ignored_fields, on_node
 from kubesched.controllers import why_it_hangs
 from kubesched.errors import InputError
 from kubesched.explanation.absent_drivers import absent_drivers
@@ -22,13 +22,14 @@ from kubesched.explanation.unscheduled import ended_of
 from kubesched.explanation.upgrade_fix import upgrade_fixes
 from kubesched.framework import Diagnosis, Framework, Services
 from kubesched.naming import find_pod
-from kubesched.plugins import RuleOfVersion
+from kubesched.plugins import RuleOfVersion, gate_is_off
 from kubesched.release import Release
 from kubesched.scheduler import Aside, no_profile
 from kubesched.session import GangFit, Session
 from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Profiles, Setup
 from kubesched.snapshot import as_read
 
+_EXTENDED: Final = "DRAExtendedResource"
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 
 
@@ -152,8 +153,17 @@ class Explainer:
         info = self.cluster_state.pod_info(pod)
         asked = evaluate(framework, info, preempt=preempt, take_node=True, extenders=self.session.extenders)
         evaluation = self.session.ask(asked)
-        evaluation.version_rules += tuple(_unread(pod, self.session.version.release))
+        evaluation.version_rules += (*_unread(pod, self.session.version.release), *self._unserved(evaluation))
         return evaluation
+
+    def _unserved(self, evaluation: Evaluation) -> Iterator[RuleOfVersion]:
+        """That device classes would serve resources of a pod that fits nowhere, if the gate were on."""
+        release, wanted = self.session.version.release, evaluation.info.requests.value.wanted
+        for one in () if evaluation.fits or release.has(_EXTENDED) else self.cluster_state.objects.list("DeviceClass"):
+            written = self.session.get("DeviceClass", one.key)
+            name = written.spec.extended_resource_name if isinstance(written, DeviceClass) else ""
+            if name and wanted.get(name, 0) > 0:
+                yield gate_is_off(release, _EXTENDED, f"does not let DeviceClass {one.name} serve {name}")
 
     def _ended(self, framework: Framework, pod: Pod) -> Evaluation:
         """Explain a pod that nothing schedules again."""

@@ -89,7 +89,11 @@ with lazy_exports(__name__):
         taint_words as taint_words,
         untolerated_taints as untolerated_taints,
     )
-    from kubesched.plugins.version_ruled import RuleOfVersion as RuleOfVersion, VersionRuled as VersionRuled
+    from kubesched.plugins.version_ruled import (
+        RuleOfVersion as RuleOfVersion,
+        VersionRuled as VersionRuled,
+        gate_is_off as gate_is_off,
+    )
     from kubesched.plugins.volume_binding import VolumeBinding as VolumeBinding
     from kubesched.plugins.volume_provisioning import (
         allowed_nodes as allowed_nodes,

@@ -5,6 +5,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from kubesched.api import Pod
 from kubesched.framework import CycleState
+from kubesched.release import Release, feature_gate, first_with
 
 
 class RuleOfVersion(NamedTuple):
@@ -17,6 +18,16 @@ class RuleOfVersion(NamedTuple):
 
     text: str
     may_fit_later: bool = False
+
+
+def gate_is_off(release: Release, gate: str, text: str) -> RuleOfVersion:
+    """A rule that is in force because a gate is off; a later version, in which it is on by default, may have nodes."""
+    since = first_with(gate)
+    is_later = release.before(since)
+    ways = [f"v1.{since}"] if is_later else []
+    if feature_gate(gate, release.minor) is not None:
+        ways.append(f"the feature gate {gate}")
+    return RuleOfVersion(f"{release.version} {text}; that needs {' or '.join(ways)}", may_fit_later=is_later)
 
 
 @runtime_checkable

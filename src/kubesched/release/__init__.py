@@ -11,6 +11,7 @@ with lazy_exports(__name__):
     from kubesched.release.feature_gate_table import (
         FeatureGate as FeatureGate,
         feature_gate as feature_gate,
+        first_with as first_with,
         gates_needing_others as gates_needing_others,
         gates_of as gates_of,
         minors_with as minors_with,

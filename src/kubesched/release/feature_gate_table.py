@@ -43,6 +43,12 @@ def minors_with(name: str) -> list[int]:
     return [FIRST_MINOR + i for i, cell in enumerate(cells) if cell != "-"]
 
 
+def first_with(name: str) -> int:
+    """The first version in which a gate is on by default; 0 for none."""
+    minors = minors_with(name)
+    return next((minor for minor in minors if (known := feature_gate(name, minor)) and known.is_on), 0)
+
+
 def gates_needing_others(minor: int) -> dict[str, tuple[str, ...]]:
     """Gates of a version that cannot be on where one of some others is off, with these others; all in their order."""
     if minor < _FIRST_WITH_NEEDS:

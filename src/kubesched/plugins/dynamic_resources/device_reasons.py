@@ -302,6 +302,13 @@ def _is_used_up(device: PoolDevice, devices: Devices, ask: DeviceAsk) -> bool:
     )
 
 
+def has_ignored(pools: Iterable[DevicePool], devices: Devices, ask: DeviceAsk) -> bool:
+    """Whether a request wants a device of a node that the version gives to no claim."""
+    wanted = (*ask.class_selectors, *ask.selectors)
+    every = (device for pool in pools if pool.is_used for device in pool.devices)
+    return any(is_ignored(device, devices) and not refusal_of(wanted, device) for device in every)
+
+
 def refusal_of(texts: Iterable[str], device: PoolDevice) -> Refusal | None:
     """The first part of a selector that does not hold for a device."""
     for text in texts:

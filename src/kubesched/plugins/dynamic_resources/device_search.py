@@ -27,6 +27,9 @@ from kubesched.state import DeviceId, DevicePool, Devices, PoolDevice
 MOST_DEVICES: Final = 32
 """How many devices one claim may have."""
 
+PARTITIONS: Final = "DRAPartitionableDevices"
+"""The gate of devices that share counters."""
+
 _FEW_LOOKS: Final = 4000
 _NO_KEY: Final = "no such key"
 _ADVICE: Final = (
@@ -86,7 +89,7 @@ def search(
 
 def is_ignored(device: PoolDevice, devices: Devices) -> bool:
     """Whether no claim gets a device, because the version of Kubernetes knows no devices that share counters."""
-    return bool(device.spec.consumes_counters) and not devices.release.has("DRAPartitionableDevices")
+    return bool(device.spec.consumes_counters) and not devices.release.has(PARTITIONS)
 
 
 def _is_hopeless(pools: Sequence[DevicePool], devices: Devices, claims: Sequence[NamedAsk]) -> bool:

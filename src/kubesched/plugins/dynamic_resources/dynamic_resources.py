@@ -34,11 +34,17 @@ from kubesched.plugins.dynamic_resources.asks import alternatives_of
 from kubesched.plugins.dynamic_resources.binding_conditions import attach, has_conditions, has_failed
 from kubesched.plugins.dynamic_resources.claim_hints import claim_events
 from kubesched.plugins.dynamic_resources.claim_plan import CLAIM, ClaimPlan, deletion, new_special_claim
-from kubesched.plugins.dynamic_resources.device_reasons import device_reasons, elsewhere, failing_selectors
-from kubesched.plugins.dynamic_resources.device_search import Chosen, Shortage
+from kubesched.plugins.dynamic_resources.device_reasons import (
+    device_reasons,
+    elsewhere,
+    failing_selectors,
+    has_ignored,
+)
+from kubesched.plugins.dynamic_resources.device_search import PARTITIONS, Chosen, Shortage
 from kubesched.plugins.dynamic_resources.patience import Patience
 from kubesched.plugins.dynamic_resources.pod_claims import claims_of
 from kubesched.plugins.dynamic_resources.pod_demand import Found, PodDemand, chosen_on, demand_of
+from kubesched.plugins.version_ruled import RuleOfVersion, gate_is_off
 from kubesched.state import NodeInfo, Nodes, NodeTerms
 
 _NOTHING_TO_FREE: Final = Status.unschedulable("no new claims to deallocate")
@@ -136,6 +142,18 @@ class DynamicResources(Plugin):
     def explain_alike(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
         """Nodes whose devices are alike, as far as the claims see them."""
         return (state.find(PodDemand) or _NO_DEMAND).alike(self.handle.cluster_state, nodes)
+
+    def version_rules(self, state: CycleState, pod: Pod) -> Iterator[RuleOfVersion]:
+        """Rule: without the gate DRAPartitionableDevices, which is on since v1.36, no claim gets a part of a device."""
+        demand, cluster_state = state.find(PodDemand) or _NO_DEMAND, self.handle.cluster_state
+        if self.release.has(PARTITIONS) or not demand.asks:
+            return
+        nodes = self.handle.snapshot().nodes
+        _, positions = np.unique(demand.alike(cluster_state, nodes), return_index=True)
+        kinds = (cluster_state.devices.pools_of(nodes.row(position)) for position in positions.tolist())
+        asks = [one for claim in demand.asks for one in claim.ask.asks]
+        if any(has_ignored(pools, cluster_state.devices, ask) for pools in kinds for ask in asks):
+            yield gate_is_off(self.release, PARTITIONS, "gives parts of devices to no claim")
 
     # --- when nothing fits ---
 
