@@ -57,7 +57,7 @@ def test_another_model_is_another_row_than_devices_that_would_do():
     assert [row.texts for row in found.rows[1:5]] == [
         ("request r0: 1 device is taken; held by claim default/on-taken, which no pod uses",),
         ("request r0: taint xid:NoSchedule is not tolerated (1 device)",),
-        ("request r0: 1 pool is being updated",),
+        ("request r0: 1 pool is being updated; pool gpu.example.com/updated",),
         ("request r0: model is A100, the claim wants == H100 (1 device)",),
     ]
 

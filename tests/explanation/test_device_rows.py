@@ -37,7 +37,7 @@ def test_a_constraint_is_a_reason_for_all_requests_together():
     by_node = {row.nodes: row.together for row in explanation.devices}
     assert by_node == {
         ("n1",): (),
-        ("n2",): (f"constraint matchAttribute {DRIVER}/numa: no choice of free devices meets it",),
+        ("n2",): (f"constraint matchAttribute {DRIVER}/numa: at most 1 device shares a numa, 2 are wanted",),
     }
 
 

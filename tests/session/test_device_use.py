@@ -107,7 +107,7 @@ def test_a_partition_whose_counters_are_used_up_cannot_be_had():
         "whole": "unusable",
         "other": "free",
     }
-    assert found["whole"].why == "memory of gpu-0 is used up"
+    assert found["whole"].why == "memory of gpu-0: 20Gi of 40Gi left, the device takes 40Gi"
 
 
 def test_devices_are_counted_by_driver_class_and_model():

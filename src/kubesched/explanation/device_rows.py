@@ -54,4 +54,7 @@ def _row(
 def _together(evaluation: Evaluation, survey: DeviceSurvey, kind: NodeKind) -> tuple[str, ...]:
     reasons = evaluation.by_plugin[PLUGIN].status_of(kind.positions[0]).reasons
     is_short = Shortage.NOT_ENOUGH.value in reasons and kind.fits_apart
-    return tuple(reasons_together(kind.pools, survey.demand.asks)) if is_short and survey.demand is not None else ()
+    if not is_short or survey.demand is None:
+        return ()
+    devices = evaluation.snapshot.cluster_state.devices
+    return tuple(reasons_together(kind.pools, devices, survey.demand.asks))

@@ -11,13 +11,13 @@ from typing import Final
 import msgspec
 
 from kubesched.api import ResourceClaim
-from kubesched.documents import joined
+from kubesched.documents import joined, plural
 from kubesched.explanation.device_survey import PLUGIN, demand_of
 from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.obstacle import Obstacle, ObstacleRow
 from kubesched.explanation.obstacles import distinct, obstacles
 from kubesched.framework import Code
-from kubesched.plugins import used_devices
+from kubesched.plugins import broken_pools_for, devices_for, used_devices
 from kubesched.state import DeviceId
 
 _CLAIM: Final = "ResourceClaim"
@@ -50,7 +50,7 @@ def held_devices(evaluation: Evaluation, positions: Iterable[int]) -> Iterator[H
 def named_obstacles(evaluation: Evaluation, position: int) -> tuple[Obstacle, ...]:
     """The obstacles on one node, with the pods that hold devices there."""
     return tuple(
-        msgspec.structs.replace(one, details=(*one.details, *_holders(evaluation, one, [position])))
+        msgspec.structs.replace(one, details=(*one.details, *_names(evaluation, one, [position])))
         for one in obstacles(evaluation, position)
     )
 
@@ -59,16 +59,39 @@ def named_row(evaluation: Evaluation, row: ObstacleRow) -> ObstacleRow:
     """A row with the pods that hold devices of its nodes; of its first node where the texts are those of that node."""
     positions = row.positions if row.is_alike else row.positions[:1]
     texts = tuple(
-        "; ".join((text, *_holders(evaluation, one, positions)))
+        "; ".join((text, *_names(evaluation, one, positions)))
         for one, text in zip(distinct(row.obstacles), row.texts, strict=True)
     )
     return msgspec.structs.replace(row, texts=texts)
 
 
-def _holders(evaluation: Evaluation, obstacle: Obstacle, positions: Sequence[int]) -> Iterator[str]:
-    """A phrase with those that hold devices which an obstacle is about; nothing if there are none."""
+def _names(evaluation: Evaluation, obstacle: Obstacle, positions: Sequence[int]) -> Iterator[str]:
+    """What the phrases of an obstacle leave out: the pools that are left out, and those that hold devices."""
     if obstacle.plugin != PLUGIN or obstacle.status.code is Code.ERROR or evaluation.lacking_claims:
         return
+    if pools := list(dict.fromkeys(_left_out(evaluation, positions[:_MAX_NODES]))):
+        yield f"{plural(len(pools), 'pool')} {joined(pools, _MAX_NAMED)}"
+    yield from _holders(evaluation, positions)
+
+
+def _left_out(evaluation: Evaluation, positions: Sequence[int]) -> Iterator[str]:
+    """`driver/pool` of pools that are left out, and whose devices a request lacks; the nodes are alike."""
+    demand = demand_of(evaluation)
+    if demand is None or demand.left_over is not None:
+        return
+    state, nodes = evaluation.snapshot.cluster_state, evaluation.nodes
+    pools_of = [state.devices.pools_of(nodes.row(position)) for position in positions]
+    asks = demand.asks_on(demand.served_on(nodes, positions[0]), state)
+    every = [ask for claim in asks for alternatives in claim.ask.requests for ask in alternatives]
+    for some in devices_for(pools_of[0], state.devices, asks):
+        asked, every = every[: len(some)], every[len(some) :]
+        if not any(one.is_enough for one in some):
+            for pool in (pool for pools in pools_of for ask in asked for pool in broken_pools_for(pools, ask)):
+                yield f"{pool.driver}/{pool.name}"
+
+
+def _holders(evaluation: Evaluation, positions: Sequence[int]) -> Iterator[str]:
+    """A phrase with those that hold devices which are in the way; nothing if there are none."""
     in_use = evaluation.snapshot.cluster_state.devices.in_use
     keys = (key for one in _in_the_way(evaluation, positions[:_MAX_NODES]) for key in in_use.holders(one))
     users = (_pods_of(evaluation, key) or (f"claim {key}, which no pod uses",) for key in dict.fromkeys(keys))

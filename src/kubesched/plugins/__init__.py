@@ -29,6 +29,7 @@ with lazy_exports(__name__):
         RequestDevices as RequestDevices,
         Shortage as Shortage,
         alternatives_of as alternatives_of,
+        broken_pools_for as broken_pools_for,
         claim_ask as claim_ask,
         claim_name as claim_name,
         consumed_by as consumed_by,

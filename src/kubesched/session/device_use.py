@@ -9,7 +9,7 @@ import msgspec
 
 from kubesched.api import ResourceClaim
 from kubesched.session.device_kinds import DeviceKinds
-from kubesched.state import ClusterState, DeviceId, DevicePool, DevicePoolUse, NodeDevices, PoolDevice
+from kubesched.state import ClusterState, DeviceId, DevicePool, DevicePoolUse, NodeDevices, PoolDevice, counter_words
 
 _KEEPS_OUT: Final = ("NoSchedule", "NoExecute")
 _Kind = tuple[str, tuple[str, ...], str]
@@ -200,12 +200,12 @@ class _HeldPool:
         self.pool = pool
         self.taken = frozenset(use.taken)
         self.consumed = {place: dict(amounts) for place, amounts in use.shared}
-        self.used: Counter[tuple[str, str]] = Counter()  # counter set, counter -> billionths
+        self.used: defaultdict[str, Counter[str]] = defaultdict(Counter)  # counter set -> counter -> billionths
         if pool.counters:
-            self.used.update({(of_set, name): n for of_set, amounts in use.counters for name, n in amounts})
+            self.used.update({of_set: Counter(dict(amounts)) for of_set, amounts in use.counters})
             for place in self.taken | self.consumed.keys():
                 for of_set, name, amount in pool.devices[place].consumed_counters:
-                    self.used[of_set, name] += amount
+                    self.used[of_set][name] += amount
 
 
 class _Place:
@@ -246,9 +246,8 @@ class _Place:
                 yield f"taint {taint.key}{f'={taint.value}' if taint.value else ''}:{taint.effect}"
         if self.index in self.held.consumed:
             return  # its counters are counted already
-        for of_set, name, amount in self.device.consumed_counters:
-            if self.held.used[of_set, name] + amount > pool.counters.get(of_set, {}).get(name, 0):
-                yield f"{name} of {of_set} is used up"
+        for short in self.device.short_counters(pool.counters, self.held.used):
+            yield counter_words([short])
 
 
 def _pods_by_claim(state: ClusterState) -> dict[str, tuple[str, ...]]:

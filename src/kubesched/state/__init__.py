@@ -22,6 +22,8 @@ with lazy_exports(__name__):
         DevicesInUse as DevicesInUse,
         NodeDevices as NodeDevices,
         PoolDevice as PoolDevice,
+        ShortCounter as ShortCounter,
+        counter_words as counter_words,
         resources_of_class as resources_of_class,
     )
     from kubesched.state.disruption_budgets import Budget as Budget, Budgets as Budgets

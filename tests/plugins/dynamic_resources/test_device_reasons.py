@@ -99,7 +99,51 @@ def test_a_cluster_without_slices_says_so():
 
 def test_a_pool_that_is_being_updated_is_named():
     pool = {"name": "n1", "generation": 1, "resourceSliceCount": 2}
-    assert why(claim("c", ask()), devices=[gpu("a")], pool=pool) == "request r0: 1 pool is being updated"
+    assert why(claim("c", ask()), devices=[gpu("a")], pool=pool) == (
+        f"request r0: 1 pool is being updated; pool {DRIVER}/n1"
+    )
+
+
+def test_a_pool_of_a_driver_that_the_class_does_not_select_is_not_a_reason():
+    pool = {"name": "n1", "generation": 1, "resourceSliceCount": 2}
+    other = resource_slice("n1", [device("nic")], driver="nic.example.com", pool=pool)
+    assert why(claim("c", ask()), other) == "request r0: no device of class gpu"
+    any_driver = device_class("any", f'"numa" in device.attributes["{DRIVER}"]')
+    assert why(any_driver, claim("c", ask(class_name="any")), other) == (
+        "request r0: 1 pool is being updated; pool nic.example.com/n1"
+    )
+
+
+def partition(name, **amounts):
+    """A device that takes counters of gpu-0."""
+    taken = {counter: {"value": amount} for counter, amount in amounts.items()}
+    return {**gpu(name), "consumesCounters": [{"counterSet": "gpu-0", "counters": taken}]}
+
+
+def why_of_partitions(have, *partitions):
+    """What keeps a claim from partitions of gpu-0, of which the first one is taken."""
+    pool = {"name": "n1", "generation": 1, "resourceSliceCount": 2}
+    counters = [{"name": "gpu-0", "counters": {name: {"value": amount} for name, amount in have.items()}}]
+    shared = resource_slice("n1", [], sharedCounters=counters, pool=pool)
+    shared["metadata"]["name"] = "counters"
+    del shared["spec"]["devices"]
+    taken = claim("other", ask(), status=allocation("n1", partitions[0]["name"]))
+    return why(claim("c", ask()), shared, taken, devices=list(partitions), pool=pool).partition(";")[0]
+
+
+def test_of_a_counter_of_which_some_is_left_the_amounts_are_named():
+    assert why_of_partitions({"memory": "40Gi"}, partition("a", memory="10Gi"), partition("b", memory="40Gi")) == (
+        "request r0: 1 device is taken, memory of gpu-0: 30Gi of 40Gi left, the device takes 40Gi (1 device)"
+    )
+
+
+def test_counters_of_several_devices_are_one_phrase():
+    names = ("s0", "s1", "s2")
+    whole = partition("whole", **dict.fromkeys(names, "1"))
+    parts = [partition(f"p{name}", **{name: "1"}) for name in names]
+    assert why_of_partitions(dict.fromkeys(names, "1"), whole, *parts) == (
+        "request r0: 3 counters of gpu-0 are used up by other devices (3 devices), 1 device is taken"
+    )
 
 
 def test_counters_that_other_devices_use_up_are_named():
@@ -122,7 +166,7 @@ def test_requests_that_fit_one_by_one_and_not_at_once():
     apart = ({"matchAttribute": f"{DRIVER}/numa", "requests": []},)
     wanted = claim("c", ask(2), constraints=apart)
     assert why(wanted, devices=[gpu("a", numa=0), gpu("b", numa=1)]) == (
-        f"constraint matchAttribute {DRIVER}/numa: no choice of free devices meets it"
+        f"constraint matchAttribute {DRIVER}/numa: at most 1 device shares a numa, 2 are wanted"
     )
     assert why(claim("c", ask(), ask()), devices=[gpu("a")]) == (
         "its requests together want more devices than are free"
@@ -190,3 +234,30 @@ def test_an_expression_of_the_class_that_fails_is_named_with_the_class():
     fabric = device_class("fabric", f'device.attributes["{DRIVER}"].rdma')
     found = why(fabric, claim("c", ask(class_name="fabric")), devices=[gpu("a")])
     assert found == f'request r0: class fabric: device.attributes["{DRIVER}"].rdma fails: no such key: rdma'
+
+
+@pytest.mark.parametrize(
+    ("numbers", "taken", "text"),
+    [
+        ((0, 0, 1, 1), "", "at most 2 devices share a numa, 3 are wanted"),
+        ((0, 0, 1, 1), "d0", "at most 2 devices share a numa, 3 are wanted"),
+        (
+            (0, 0, 0, 1, 1),
+            "d0",
+            "at most 2 free devices share a numa, 3 are wanted; held by claim default/other, which no pod uses",
+        ),
+    ],
+)
+def test_holders_are_named_where_a_constraint_would_hold_without_them(numbers, taken, text):
+    wanted = claim("c", ask(3), constraints=({"matchAttribute": f"{DRIVER}/numa"},))
+    other = [claim("other", ask(), status=allocation("n1", taken))] if taken else []
+    found = why(wanted, *other, devices=[gpu(f"d{i}", numa=n) for i, n in enumerate(numbers)])
+    assert found == f"constraint matchAttribute {DRIVER}/numa: {text}"
+
+
+def test_no_holders_follow_an_attribute_that_no_device_has():
+    taken = claim("other", ask(), status=allocation("n1", "a"))
+    wanted = claim("c", ask(2), constraints=({"matchAttribute": f"{DRIVER}/socket"},))
+    assert why(wanted, taken, devices=[gpu("a"), gpu("b"), gpu("d")]) == (
+        f"constraint matchAttribute {DRIVER}/socket: no device has this attribute"
+    )

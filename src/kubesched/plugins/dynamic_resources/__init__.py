@@ -20,6 +20,7 @@ with lazy_exports(__name__):
         DeviceObstacle as DeviceObstacle,
         Nearness as Nearness,
         RequestDevices as RequestDevices,
+        broken_pools_for as broken_pools_for,
         devices_for as devices_for,
         reasons_together as reasons_together,
         refusal_of as refusal_of,

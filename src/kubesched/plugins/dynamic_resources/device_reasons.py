@@ -3,6 +3,7 @@
 The phrases name no pod and no node, so that nodes with the same devices in use have the same ones.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
@@ -10,14 +11,14 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from kubesched.api import ResourceClaim, parse_quantity
+from kubesched.api import Device, ResourceClaim, ResourcePool, ResourceSliceSpec, parse_quantity
 from kubesched.cel import CompiledSelector, Refusal, compile_selector
 from kubesched.documents import count, plural
 from kubesched.errors import CelCompileError, CelRuntimeError
 from kubesched.plugins.dynamic_resources.asks import ALL, ClaimAsk, ConstraintAsk, DeviceAsk, NamedAsk
 from kubesched.plugins.dynamic_resources.device_search import is_ignored
 from kubesched.plugins.tolerations import taint_words, untolerated_taints
-from kubesched.state import DeviceId, DevicePool, Devices, PoolDevice
+from kubesched.state import DeviceId, DevicePool, Devices, PoolDevice, ShortCounter, counter_words
 
 _TAKEN: Final = "taken"
 _TAINT: Final = "taint "
@@ -25,6 +26,7 @@ _ABSENT: Final = "absent"
 _MOST_VALUES: Final = 3
 _LONGEST: Final = 60
 _BEHIND: Final = 12  # characters of a text that are shown behind a word
+_READS_DEVICE: Final = re.compile("attributes|capacity|allowMultiple")
 
 
 class Nearness(IntEnum):
@@ -54,6 +56,7 @@ class _Reason(NamedTuple):
     value: str = ""
     passes: bool = False
     used: tuple[DeviceId, ...] = ()
+    short: ShortCounter | None = None
 
 
 class DeviceObstacle(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -173,7 +176,7 @@ def device_reasons(pools: Sequence[DevicePool], devices: Devices, claims: Iterab
         if not any(one.is_enough for one in alternatives)
         for one in alternatives
     ]
-    yield from [one.words for one in short] or reasons_together(pools, claims)
+    yield from [one.words for one in short] or reasons_together(pools, devices, claims)
 
 
 def devices_for(
@@ -188,15 +191,18 @@ def devices_for(
 def used_devices(pools: Sequence[DevicePool], devices: Devices, claims: Iterable[NamedAsk]) -> set[DeviceId]:
     """The devices whose users are in the way of the requests that the devices of a node cannot serve.
 
-    If each could be served by itself, they are in the way of all. No device is in the way of a request that wants more
-    devices than there are of the class.
+    If each could be served by itself, they are in the way of all, unless a constraint would not hold without them
+    either. No device is in the way of a request that wants more devices than there are of the class.
     """
+    claims = list(claims)
     found = [
         [_looked_at(pools, devices, claim.claim, ask) for ask in alternatives]
         for claim in claims
         for alternatives in claim.ask.requests
     ]
     short = [one for one in found if not any(of_request.is_enough for of_request, _ in one)]
+    if not short and any(not conflict.is_held for conflict in _conflicts(pools, devices, claims)):
+        return set()
     reasons = [
         reason
         for one in short or found
@@ -231,7 +237,7 @@ def _looked_at(
         len(of_class),
         len(of_class) - len(reasons),
         tuple(_counted(reasons)),
-        _broken_pools(pools),
+        _in_states(broken_pools_for(pools, ask)),
         any(_may_do(pool, ask) for pool in pools if not pool.is_used),
     )
     return of_request, reasons
@@ -242,9 +248,19 @@ def _may_do(pool: DevicePool, ask: DeviceAsk) -> bool:
     return not pool.devices or any(not refusal_of(wanted, one) for one in pool.devices)
 
 
-def _broken_pools(pools: Iterable[DevicePool]) -> str:
+def broken_pools_for(pools: Iterable[DevicePool], ask: DeviceAsk) -> Iterator[DevicePool]:
+    """The pools that are left out, of drivers of which the class of a request may have devices."""
+    for pool in pools:
+        if not pool.is_used:
+            unknown = PoolDevice(Device("unknown"), ResourceSliceSpec(driver=pool.driver, pool=ResourcePool(pool.name)))
+            refusal = refusal_of(ask.class_selectors, unknown)
+            if refusal is None or refusal.error or _READS_DEVICE.search(refusal.conjunct.text):
+                yield pool
+
+
+def _in_states(pools: Iterable[DevicePool]) -> str:
     """What is wrong with pools that are left out."""
-    states = Counter(_fault_of(pool) if pool.is_complete else "being updated" for pool in pools if not pool.is_used)
+    states = Counter(_fault_of(pool) if pool.is_complete else "being updated" for pool in pools)
     return ", ".join(f"{count(n, 'pool')} {plural(n, 'is', 'are')} {state}" for state, n in states.items())
 
 
@@ -274,14 +290,10 @@ def _reason(pool: DevicePool, device: PoolDevice, devices: Devices, ask: DeviceA
             return _Reason(_bare(name), f">= {amount}", str(has.amount) if has is not None else _ABSENT)
     if device.spec.allow_multiple_allocations and _is_used_up(device, devices, ask):
         return _Reason("too little of its capacity is left", passes=True, used=(device.id,))
-    entries = device.spec.consumes_counters or ()
-    used = devices.used_counters(pool) if entries else {}
-    for entry in entries:
-        for name, counter in (entry.counters or {}).items():
-            in_use = used[entry.counter_set].get(name, 0) if entry.counter_set in used else 0
-            if in_use + parse_quantity(counter.amount) > pool.counters[entry.counter_set][name]:
-                others = tuple(_consumers(pool, devices, entry.counter_set, name))
-                return _Reason(f"{name} of {entry.counter_set} is used up by other devices", passes=True, used=others)
+    used = devices.used_counters(pool) if device.spec.consumes_counters else {}
+    for short in device.short_counters(pool.counters, used):
+        others = tuple(_consumers(pool, devices, short.of_set, short.name))
+        return _Reason(short.amounts, passes=True, used=others, short=short)
     return None
 
 
@@ -388,22 +400,76 @@ def _cut(text: str, word: str = "") -> str:
 
 def _counted(reasons: Sequence[_Reason]) -> Iterator[DeviceObstacle]:
     """The reasons with how many devices each concerns, the most frequent first."""
-    values: defaultdict[tuple[str, str, bool], list[str]] = defaultdict(list)
+    alike: defaultdict[tuple[str, str, bool], list[_Reason]] = defaultdict(list)
     for reason in reasons:
-        values[reason.what, reason.wanted, reason.passes].append(reason.value)
-    for (what, wanted, passes), found in sorted(values.items(), key=lambda kind: -len(kind[1])):
-        yield DeviceObstacle(len(found), what, wanted, tuple(dict.fromkeys(filter(None, found))), passes)
+        alike[reason.what, reason.wanted, reason.passes].append(reason)
+    for (what, wanted, passes), some in sorted(alike.items(), key=lambda kind: -len(kind[1])):
+        short = [one.short for one in some if one.short is not None]
+        values = tuple(dict.fromkeys(one.value for one in some if one.value))
+        words = counter_words(short, " by other devices") if short else what
+        yield DeviceObstacle(len(some), words, wanted, values, passes)
 
 
-def reasons_together(pools: Sequence[DevicePool], claims: Iterable[NamedAsk]) -> Iterator[str]:
+class _Conflict(NamedTuple):
+    """Why devices cannot meet a constraint, and whether they could if others had none of them."""
+
+    why: str
+    is_held: bool
+
+
+def reasons_together(pools: Sequence[DevicePool], devices: Devices, claims: Iterable[NamedAsk]) -> Iterator[str]:
     """Why requests that could be served one by one cannot be served at once."""
-    constraints = [(claim, one) for claim in claims for one in claim.ask.constraints]
-    for claim, one in constraints:
-        kind = "distinctAttribute" if one.is_distinct else "matchAttribute"
-        why = _lacking(pools, claim.ask, one) or "no choice of free devices meets it"
-        yield f"constraint {kind} {one.attribute}: {why}"
+    claims = list(claims)
+    constraints = [one for claim in claims for one in claim.ask.constraints]
+    certain = [conflict.why for conflict in _conflicts(pools, devices, claims)]
+    yield from certain or [f"{_constraint_name(one)}: no choice of free devices meets it" for one in constraints]
     if not constraints:
         yield "its requests together want more devices than are free"
+
+
+def _conflicts(pools: Sequence[DevicePool], devices: Devices, claims: Iterable[NamedAsk]) -> Iterator[_Conflict]:
+    """The constraints that no choice of devices can meet, whatever else is wanted."""
+    for claim in claims:
+        for one in claim.ask.constraints:
+            if why := _lacking(pools, claim.ask, one):
+                yield _Conflict(f"{_constraint_name(one)}: {why}", is_held=False)
+            elif (short := _too_few(pools, devices, claim.ask, one)) is not None:
+                yield short
+
+
+def _constraint_name(constraint: ConstraintAsk) -> str:
+    return f"constraint {'distinctAttribute' if constraint.is_distinct else 'matchAttribute'} {constraint.attribute}"
+
+
+def _too_few(
+    pools: Sequence[DevicePool], devices: Devices, claim: ClaimAsk, constraint: ConstraintAsk
+) -> _Conflict | None:
+    """That too few devices have one value of an attribute; None where that is not certain."""
+    asks = [ask for alternatives in claim.requests for ask in alternatives if constraint.concerns(ask.name)]
+    has_choice = any(len(one) > 1 and any(constraint.concerns(ask.name) for ask in one) for one in claim.requests)
+    wanted = sum(ask.count for ask in asks)
+    if constraint.is_distinct or has_choice or any(ask.mode == ALL for ask in asks):
+        return None
+    free: defaultdict[str, set[DeviceId]] = defaultdict(set)
+    every: defaultdict[str, set[DeviceId]] = defaultdict(set)
+    for pool, device in ((one, device) for one in pools if one.is_used for device in one.devices):
+        value = repr(device.attribute(constraint.attribute))
+        if device.attribute(constraint.attribute) is None:
+            continue
+        for ask in asks:
+            if not refusal_of(ask.class_selectors, device):
+                reason = _reason(pool, device, devices, ask)
+                if reason is None:
+                    free[value].add(device.id)
+                if reason is None or reason.used:
+                    every[value].add(device.id)
+    for groups, kind in ((every, "device"), (free, "free device")):
+        most = max(map(len, groups.values()), default=0)
+        if most < wanted:
+            some = f"at most {count(most, kind)} {plural(most, 'shares', 'share')} a {_bare(constraint.attribute)}"
+            why = f"{_constraint_name(constraint)}: {some}, {wanted} are wanted"
+            return _Conflict(why, is_held=groups is free)
+    return None
 
 
 def _lacking(pools: Sequence[DevicePool], claim: ClaimAsk, constraint: ConstraintAsk) -> str:

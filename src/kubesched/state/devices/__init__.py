@@ -12,6 +12,8 @@ with lazy_exports(__name__):
         DeviceId as DeviceId,
         DevicePool as DevicePool,
         PoolDevice as PoolDevice,
+        ShortCounter as ShortCounter,
+        counter_words as counter_words,
     )
     from kubesched.state.devices.devices_by_node import NodeDevices as NodeDevices
     from kubesched.state.devices.devices_in_use import (

@@ -1,19 +1,60 @@
 """Devices, and the pools of them that nodes can use."""
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
 import kubesched.cel  # the door alone: its modules are loaded for the first selector
-from kubesched.api import Device, DeviceAttribute, ResourceSliceSpec, parse_quantity
+from kubesched.api import NANO, Device, DeviceAttribute, ResourceSliceSpec, parse_quantity, whole_quantity
+from kubesched.documents import count, joined, plural
 
 if TYPE_CHECKING:
     from kubesched.cel import DeviceValue, Reads, Semver
 
+_MAX_NAMED: Final = 2
+
 DeviceId = tuple[str, str, str]
 """Driver, pool, device."""
+
+
+class ShortCounter(NamedTuple):
+    """A counter of which less is left than a device takes.
+
+    Attributes:
+        left, total: in billionths.
+        takes: the amount as it is written.
+    """
+
+    of_set: str
+    name: str
+    left: int
+    total: int
+    takes: str
+
+    @property
+    def amounts(self) -> str:
+        """How much is left of it, in words; empty for nothing."""
+        if self.left <= 0:
+            return ""
+        left, total = (whole_quantity(amount // NANO, like=self.takes) for amount in (self.left, self.total))
+        return f"{left} of {total} left, the device takes {self.takes}"
+
+
+def counter_words(short: Sequence[ShortCounter], by: str = "") -> str:
+    """Counters in one phrase, of which equal amounts are left.
+
+    Args:
+        by: who has used them up.
+    """
+    names, sets = (list(dict.fromkeys(some)) for some in ([one.name for one in short], [one.of_set for one in short]))
+    which = names[0] if len(names) == 1 else count(len(names), "counter")
+    of = joined(sets) if len(sets) <= _MAX_NAMED else count(len(sets), "counter set")
+    amounts = short[0].amounts
+    return (
+        f"{which} of {of}: {amounts}" if amounts else f"{which} of {of} {plural(len(names), 'is', 'are')} used up{by}"
+    )
 
 
 class PoolDevice:
@@ -79,6 +120,21 @@ class PoolDevice:
         for consumed in self.spec.consumes_counters or ():
             for name, counter in (consumed.counters or {}).items():
                 yield consumed.counter_set, name, parse_quantity(counter.amount)
+
+    def short_counters(
+        self, counters: Mapping[str, Mapping[str, int]], used: Mapping[str, Mapping[str, int]]
+    ) -> "Iterator[ShortCounter]":
+        """The counters of which less is left than it takes.
+
+        Args:
+            counters, used: counter set -> counter -> billionths that there are, and that devices in use take.
+        """
+        for consumed in self.spec.consumes_counters or ():
+            for name, counter in (consumed.counters or {}).items():
+                total = counters.get(consumed.counter_set, {}).get(name, 0)
+                left = total - used.get(consumed.counter_set, {}).get(name, 0)
+                if left < parse_quantity(counter.amount):
+                    yield ShortCounter(consumed.counter_set, name, left, total, str(counter.amount))
 
     def read_by(self, reads: "Reads") -> Hashable:
         """What selectors read of it, for much less than `value` costs: where this is equal, they answer the same."""
