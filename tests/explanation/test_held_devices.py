@@ -90,3 +90,12 @@ def test_programs_get_the_holder_of_each_device():
 def test_a_request_for_more_devices_than_there_are_has_no_device_in_its_way():
     (row,) = explained(ask(2), nodes=([gpu("a")],), others=(held("p", "n1", "a"),)).rows
     assert row.texts == ("request r0: 1 device of class gpu, 2 are wanted",)
+
+
+def test_the_holders_of_devices_of_no_node_are_waited_for():
+    ports, taken = resource_slice("net", [gpu("a")], nodeName=None, allNodes=True), held("sim", "net", "a")
+    taken["status"]["allocation"].pop("nodeSelector", None)
+    objects = [*nodes_with([], []), *decoded(ports, claim("c", ask()), taken)]
+    advice = explain(objects, claiming("c")).advice
+    assert advice.startswith("wait until default/sim ends, or stop it: request r0: 1 device is taken;")
+    assert advice.endswith("; the devices belong to no node.")

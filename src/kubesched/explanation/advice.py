@@ -5,10 +5,12 @@ from typing import Final
 
 import numpy as np
 
-from kubesched.documents import count
+from kubesched.documents import count, joined, plural
 from kubesched.explanation.daemon_pods import gone_node
+from kubesched.explanation.device_survey import PLUGIN
 from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.fix import to_repair
+from kubesched.explanation.held_devices import holders_anywhere
 from kubesched.explanation.obstacle import NO_REASON, Obstacle
 from kubesched.explanation.obstacles import obstacles
 from kubesched.framework import Code, Status
@@ -42,6 +44,10 @@ def advice(evaluation: Evaluation, order: Sequence[int]) -> str:
         fault = _fault_on(evaluation, order[0]) if order else None
         return "" if fault is None else _not_tried(fault)
     in_the_way = obstacles(evaluation, first)
+    if [one.plugin for one in in_the_way] == [PLUGIN] and (holders := holders_anywhere(evaluation, first)):
+        who = _pods(evaluation, holders)
+        what = f"wait until {plural(len(holders), who, f'one of {who}')} ends, or stop it"
+        return f"{what}: {in_the_way[0].text}; the devices belong to no node."
     n_same = _n_alike(evaluation, first) - 1
     listed = "; ".join(map(_told, in_the_way))
     what = "remove this obstacle" if len(in_the_way) == 1 else f"remove {count(len(in_the_way), 'obstacle')}"
@@ -51,6 +57,14 @@ def advice(evaluation: Evaluation, order: Sequence[int]) -> str:
     others = count(n_same, "more node is", "more nodes are")
     by = f"only by {in_the_way[0].plugin}" if len(in_the_way) == 1 else "by the same plugins"
     return f"{said} {others} blocked {by}."
+
+
+def _pods(evaluation: Evaluation, keys: Sequence[str]) -> str:
+    """Some pods, with the workloads that own them."""
+    pods = (evaluation.snapshot.objects.get("Pod", key) for key in keys)
+    owners = (one.metadata.controller for one in pods if one is not None)
+    whose = dict.fromkeys(f"{one.kind} {one.name}" for one in owners if one is not None)
+    return f"{joined(keys, _N_FIXES)}{f' of {joined(list(whose))}' if whose else ''}"
 
 
 def _told(obstacle: Obstacle) -> str:

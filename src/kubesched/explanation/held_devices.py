@@ -47,6 +47,16 @@ def held_devices(evaluation: Evaluation, positions: Iterable[int]) -> Iterator[H
         yield HeldDevice("/".join(device), claims, tuple(pod for key in claims for pod in _pods_of(evaluation, key)))
 
 
+def holders_anywhere(evaluation: Evaluation, position: int) -> tuple[str, ...]:
+    """The pods that hold the devices in the way on a node, where these devices belong to no node; else nothing."""
+    held = list(held_devices(evaluation, [position]))
+    claims = [evaluation.snapshot.objects.get(_CLAIM, key) for one in held for key in one.claims]
+    given = [one.status.allocation for one in claims if isinstance(one, ResourceClaim)]
+    if any(one is None or one.node_selector is not None for one in given):
+        return ()
+    return tuple(dict.fromkeys(pod for one in held for pod in one.pods))
+
+
 def named_obstacles(evaluation: Evaluation, position: int) -> tuple[Obstacle, ...]:
     """The obstacles on one node, with the pods that hold devices there."""
     return tuple(
