@@ -105,7 +105,8 @@ def test_the_advice_on_a_stage_is_taken() -> None:
         read_feature_gates(["AllBeta=true"], Release(37))
     defaults = str(error.value).partition("v1.37, ")[2].partition(":")[0]
     assert "GenericWorkload=false" in defaults
-    assert read_feature_gates([f"AllBeta=true,{defaults}"], Release(37))["AllBeta"]
+    gates = read_feature_gates([f"AllBeta=true,{defaults}"], Release(37))
+    assert (gates["GenericWorkload"], gates["CoordinatedLeaderElection"], "AllBeta" in gates) == (False, True, False)
 
 
 def test_gates_need_others_since_v1_35() -> None:

@@ -63,6 +63,18 @@ def test_a_release_is_a_key() -> None:
     assert msgspec.json.encode(Release(35)) == b'{"minor":35,"gates":[]}'
 
 
+@pytest.mark.parametrize("minor", [99, -1, "36", None, [36], 36.0])
+def test_a_version_without_rules_is_refused_in_python(minor: object) -> None:
+    with pytest.raises(ValueError, match=r"minor: found .*; expected 33 to 37, such as 36 for v1\.36"):
+        Release(minor)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("gates", [{"PodLevelResources": False}, (("PodLevelResources",),), "Nope", [("A", True)]])
+def test_gates_are_pairs(gates: object) -> None:
+    with pytest.raises(ValueError, match=r"gates: found .*; expected pairs such as .*, or with_gates and a mapping"):
+        Release(36, gates)  # type: ignore[arg-type]
+
+
 def test_the_table_of_gates() -> None:
     assert [len(gates_of(minor)) for minor in range(33, 38)] == [187, 204, 215, 237, 249]
     known = feature_gate("DRAPrioritizedList", 37)

@@ -8,6 +8,7 @@ from kubesched.errors import ConfigError, InputError, PluginDefinitionError
 from kubesched.framework import Plugin, Status
 from kubesched.legacy import LEGACY_PLUGINS
 from kubesched.plugins import IN_TREE_PLUGINS, NodeResourcesFit
+from kubesched.release import Release
 from kubesched.setup import Setup, convert_text, load_configuration, set_up
 from tests.device_cluster import WITHOUT_DRA
 
@@ -27,6 +28,21 @@ class TeamZone(Plugin):
 
 def team_zone(setup: Setup) -> Plugin:
     return next(plugin for plugin in setup.profiles[0].plugins if plugin.name == "TeamZone")
+
+
+@pytest.mark.parametrize(
+    ("release", "message"),
+    [
+        (Release(36, (("Nope", True),)), "unrecognized feature gate: Nope"),
+        (Release(37, (("DRAPrioritizedList", False),)), "feature is locked to true"),
+        (Release(37, (("GenericWorkload", True),)), "kubesched has no rules for GenericWorkload=true"),
+        (Release(36).with_gates({"NodeDeclaredFeatures": False}), "depends on features that are disabled"),
+    ],
+)
+def test_gates_of_a_release_are_refused_as_on_the_command_line(release: Release, message: str) -> None:
+    for build in (set_up, load_configuration):
+        with pytest.raises(ConfigError, match=message):
+            build(release=release)
 
 
 def test_without_a_source_the_defaults_are_set_up():

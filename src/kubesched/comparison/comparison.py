@@ -124,6 +124,7 @@ def _read(
     """
     sides: list[ReadCandidate] = []
     rejected: dict[str, str] = {}
+    undecided = [one.undecided for one in given if one.undecided]
     releases = [of_cluster if one.release is None else one.release for one in given]
     for name, one, release in zip("ab", given, releases, strict=True):
         try:
@@ -131,12 +132,14 @@ def _read(
             if releases[0] != releases[1]:
                 side.set_up()  # the version may lack a plugin
             sides.append(side)
+        except UndecidedGateError as error:
+            undecided.append(str(error))
         except ConfigError as error:
             if rejected or releases[0] == releases[1]:
                 raise
             rejected[name] = str(error)
-    if not rejected and (undecided := next((one.undecided for one in given if one.undecided), "")):
-        raise UndecidedGateError(undecided)
+    if undecided and not rejected:
+        raise UndecidedGateError(undecided[0])
     if releases[0] == releases[1]:
         return sides, None
     return sides, upgrade(objects, releases[0], releases[1], (rejected.get("a", ""), rejected.get("b", "")))

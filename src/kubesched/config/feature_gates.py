@@ -78,6 +78,9 @@ _ABOUT_GROUPS: Final = (
 def read_feature_gates(values: Iterable[str], release: Release = DEFAULT_RELEASE) -> dict[str, bool]:
     """Read the values of --feature-gates for a version; of a gate that is there twice, the last value counts.
 
+    AllAlpha and AllBeta are given back as the gates that they stand for.
+
+
     Raises:
         ConfigError: the version does not know a gate, or has it locked to another value.
         UndecidedGateError: kubesched has only the rule of its default.
@@ -89,7 +92,7 @@ def read_feature_gates(values: Iterable[str], release: Release = DEFAULT_RELEASE
     if undecided := [name for name, is_on in expanded.items() if name in _ONE_RULE and is_on != bare.has(name)]:
         raise UndecidedGateError(_unsupported(undecided, given, expanded, release.minor))
     _check_needs(expanded, bare)
-    return given
+    return {name: is_on for name, is_on in expanded.items() if name not in _OF_STAGE}
 
 
 def without_effect(gates: Mapping[str, bool]) -> list[str]:

@@ -15,7 +15,17 @@ from kubesched.release.feature_gate_table import feature_gate
 from kubesched.release.known_versions import DEFAULT_MINOR, KNOWN, RECORDED
 
 _FIRST, _LAST = min(RECORDED), max(RECORDED)
-_VERSION: Final = re.compile(r"v?([0-9]{1,4})\.([0-9]{1,4})\+?(?:\.([0-9]{1,9}))?(?:[-+].*)?", re.DOTALL)
+_VERSION: Final = re.compile(r"[vV]?([0-9]{1,4})\.([0-9]{1,4})\+?(?:\.([0-9]{1,9}))?(?:[-+].*)?", re.DOTALL)
+
+
+def _has_rules(minor: object) -> bool:
+    return isinstance(minor, int) and minor in RECORDED
+
+
+def _are_pairs(gates: object) -> bool:
+    return isinstance(gates, tuple) and all(
+        isinstance(one, tuple) and [*map(type, one)] == [str, bool] for one in gates
+    )
 
 
 class Release(msgspec.Struct, frozen=True):
@@ -23,7 +33,11 @@ class Release(msgspec.Struct, frozen=True):
 
     Attributes:
         minor: 36 for v1.36; one of those in KNOWN.
-        gates: those that are not at the default of the version, by name.
+        gates: those that are not at the default of the version, by name; `with_gates` takes a mapping.
+
+    Raises:
+        ValueError: kubesched does not have the rules of the version, or `gates` are no pairs. Whether the version takes
+            the gates is asked where something is built for it.
 
     Example:
         assert Release(35).before(36) and not Release(35).has("NodeDeclaredFeatures")
@@ -31,6 +45,16 @@ class Release(msgspec.Struct, frozen=True):
 
     minor: int = DEFAULT_MINOR
     gates: tuple[tuple[str, bool], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not _has_rules(self.minor):
+            expected = f"{_FIRST} to {_LAST}, such as {DEFAULT_MINOR} for v1.{DEFAULT_MINOR}"
+            raise ValueError(f"minor: found {self.minor!r:.60}; expected {expected}")
+        if self.gates and not _are_pairs(self.gates):
+            example = '(("PodLevelResources", False),)'
+            raise ValueError(
+                f"gates: found {self.gates!r:.60}; expected pairs such as {example}, or with_gates and a mapping"
+            )
 
     def has(self, name: str) -> bool:
         """Whether a feature gate is on."""
@@ -82,7 +106,7 @@ def release_of(text: str) -> tuple[Release, str]:
     """
     numbers = numbers_of(text)
     if numbers is None:
-        raise InputError(f"found {text!r:.60}; expected a version of Kubernetes, {KNOWN}, such as 1.36 or v1.36.3")
+        raise InputError(f"found {text[:60]!r}; expected a version of Kubernetes, {KNOWN}, such as 1.36 or v1.36.3")
     major, minor, patch = numbers
     known = min(max(minor, _FIRST), _LAST) if major == 1 else (_LAST if major > 1 else _FIRST)
     release, has_patch = Release(known), text.count(".") > 1

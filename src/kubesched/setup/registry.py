@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.config import PLUGIN_LIKENESS, PluginArgs, did_you_mean, points_without_hook
+from kubesched.config import PLUGIN_LIKENESS, PluginArgs, did_you_mean, points_without_hook, read_feature_gates
 from kubesched.errors import PluginDefinitionError
 from kubesched.framework import Plugin
 from kubesched.legacy import LEGACY_PLUGINS, legacy_plugin
@@ -42,8 +42,10 @@ def find_plugins(
         legacy: without the bundled and the legacy plugins, a configuration is judged as kube-scheduler judges it.
         release: the version whose in-tree plugins there are.
     Raises:
+        ConfigError: the version does not take a feature gate of the release, or kubesched has no rules for it.
         PluginDefinitionError: a plugin that the user brings does not load or is none, or two have one name.
     """
+    read_feature_gates((f"{name}={is_on}" for name, is_on in release.gates), release)
     registry = Registry(in_tree_plugins(release), release)
     if legacy:
         registry.register_bundled()
