@@ -18,7 +18,8 @@ from tests.cli.live_server import api_server, kubeconfig_of
 
 POD = make_pod("p", spec={"resources": {"requests": {"cpu": "3"}}})  # more than the node has, since v1.34
 CLUSTER = (make_node("n1", allocatable={"cpu": "2", "memory": "4Gi", "pods": "10"}), POD)
-OLDER = "and a kube-scheduler may be one minor version older than its API server, not more"
+OLDER = "and a kube-scheduler may be one minor version older than its API server"
+TOO_OLD = f"{OLDER}, not more: this is not allowed"
 NEWER = "and a kube-scheduler must not be newer than its API server"
 KNOWN = "kubesched has the rules of v1.33 to v1.37"
 SERVERS = pytest.mark.parametrize(
@@ -26,7 +27,7 @@ SERVERS = pytest.mark.parametrize(
     [
         ("v1.35.4", 35, "decides as kube-scheduler v1.35; the API server is v1.35.4"),
         ("v1.37.2-eks-1a2b3c", 37, "decides as kube-scheduler v1.37; the API server is v1.37.2-eks-1a2b3c"),
-        ("v1.40.0", 37, f"{KNOWN}; v1.40.0 is decided as v1.37; the API server is v1.40.0, {OLDER}"),
+        ("v1.40.0", 37, f"{KNOWN}; v1.40.0 is decided as v1.37; the API server is v1.40.0, {TOO_OLD}"),
         ("v1.20.1", 33, f"{KNOWN}; v1.20.1 is decided as v1.33; the API server is v1.20.1, {NEWER}"),
         (None, 36, "decides as kube-scheduler v1.36; the API server does not answer what its version is"),
         ("a\x1bz", 36, "the API server says that its version is 'a\\x1bz'; decided as v1.36"),
@@ -73,7 +74,8 @@ def test_so_it_does_where_it_writes_nothing(setups: list[Setup], tmp_path: Path,
 @pytest.mark.parametrize(
     ("named", "server", "sentence"),
     [
-        ("1.35", "v1.36.3", f"decides as kube-scheduler v1.35; the API server is v1.36.3, {OLDER}"),
+        ("1.35", "v1.36.3", f"decides as kube-scheduler v1.35; the API server is v1.36.3, {OLDER}: this is allowed"),
+        ("1.35", "v1.37.2", f"decides as kube-scheduler v1.35; the API server is v1.37.2, {TOO_OLD}"),
         ("1.37", "v1.36.3", f"decides as kube-scheduler v1.37; the API server is v1.36.3, {NEWER}"),
         ("1.35", "nonsense", "decides as kube-scheduler v1.35; the API server says that its version is 'nonsense'"),
         ("1.35", None, "decides as kube-scheduler v1.35; the API server does not answer what its version is"),

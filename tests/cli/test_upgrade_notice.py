@@ -289,13 +289,24 @@ def test_a_version_without_rules_is_decided_as_the_nearest_with_a_note():
         (("1.33", "1.34", "1.35"), "--kubernetes-version is given 3 times; compare two versions at a time"),
         (("1.36", "v1.36.3"), "1.36 and v1.36.3 are both v1.36; there is nothing to compare"),
         (("1.37", "1.40"), "1.37 and 1.40 are both v1.37; there is nothing to compare"),
-        (("1.36",), "1.36 is v1.36, and so is the cluster; there is nothing to compare"),
+        (("1.36",), "the version of the cluster is not known; 1.36 is the default; give two versions; there is"),
     ],
 )
 def test_versions_that_cannot_be_compared_are_one_sentence(versions: tuple[str, ...], text: str):
     result = compare(CLUSTER, versions=versions)
     assert result.exit_code == 2
     assert text in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("server", "text"),
+    [("v1.99.0", "the cluster is v1.99.0, decided as v1.37, and 1.37 is, too"), ("v1.37.2", "and so is the cluster")],
+)
+def test_a_cluster_that_is_decided_as_another_version_is_named(tmp_path: Path, server: str, text: str):
+    with (path := tmp_path / "cluster.json").open("wb") as stream:
+        write_snapshot(ClusterObjects((make_node("n1"),), server_version=server), stream)
+    result = compare(path, versions=("1.37",))
+    assert (result.exit_code, text in result.stderr) == (2, True)
 
 
 def test_empty_feature_gates_change_nothing(notices):

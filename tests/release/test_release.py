@@ -5,7 +5,7 @@ from kubesched.errors import InputError
 from kubesched.release import Release, feature_gate, gates_of, minors_with, release_of
 
 
-@pytest.mark.parametrize("text", ["1.36", "v1.36", "v1.36.3", "1.36+", "v1.36.3-eks-1a2b3c", "v1.36.3+k3s1", " 1.36\n"])
+@pytest.mark.parametrize("text", ["1.36", "v1.36", "V1.36", "1.36+", "v1.36.3-eks-1a2b3c", "v1.36.3+k3s1", " 1.36\n"])
 def test_the_ways_to_write_a_version(text: str) -> None:
     release, note = release_of(text)
     assert (release.minor, release.recorded, note) == (36, "v1.36.3", "")

@@ -21,6 +21,7 @@ from kubesched.release import KNOWN_NUMBERS
 
 if TYPE_CHECKING:
     from kubesched.comparison import Candidate
+    from kubesched.release import DecidingVersion, Release
     from kubesched.snapshot import ClusterObjects
 
 _DEFAULTS = "defaults"
@@ -136,6 +137,8 @@ def _read(
     inputs: InputOptions, sides: "tuple[Candidate, Candidate]", versions: Sequence[str]
 ) -> "tuple[tuple[Candidate, Candidate], ClusterObjects]":
     """The sides with the versions that decide, and the cluster with what the plugins of both read."""
+    from kubesched.snapshot import version_of
+
     asked = (*[None] * (len(sides) - len(versions)), *versions)
     are_versions = bool(versions)
     decided_by = partial(_decided_by, options=inputs.setup, names_unread=not are_versions)
@@ -153,7 +156,7 @@ def _read(
     for about_version in dict.fromkeys(text for _, text in found if text):
         note(about_version)
     (a, _), (b, _) = found
-    return _named_by_version(a, b, versions) if are_versions else (a, b), cluster
+    return _named_by_version(a, b, versions, version_of(cluster)) if are_versions else (a, b), cluster
 
 
 def _kinds_read(side: "Candidate", *, may_fail: bool) -> "Iterable[str]":
@@ -217,7 +220,9 @@ def _decided_by(
         return msgspec.structs.replace(side, release=release, **why), about_version
 
 
-def _named_by_version(a: "Candidate", b: "Candidate", versions: Sequence[str]) -> "tuple[Candidate, Candidate]":
+def _named_by_version(
+    a: "Candidate", b: "Candidate", versions: Sequence[str], of_cluster: "DecidingVersion"
+) -> "tuple[Candidate, Candidate]":
     """Both with one configuration, under the names of their versions.
 
     Raises:
@@ -228,14 +233,25 @@ def _named_by_version(a: "Candidate", b: "Candidate", versions: Sequence[str]) -
     from kubesched.errors import InputError
 
     if a.release == b.release:
-        other = "" if len(versions) == _MOST_VERSIONS else ", and so is the cluster"
-        are = f"{' and '.join(versions)} {'are both' if not other else 'is'} {a.release}{other}"
-        raise InputError(f"--kubernetes-version: {are}; there is nothing to compare")
+        alike = _alike(a.release, versions, of_cluster)
+        raise InputError(f"--kubernetes-version: {alike}; there is nothing to compare")
     file, name = b.configuration, "" if b.configuration is None else f"{b.name} on "
     return (
         msgspec.structs.replace(a, name=f"{name}{a.release}", configuration=file),
         msgspec.structs.replace(b, name=f"{name}{b.release}"),
     )
+
+
+def _alike(release: "Release | None", versions: Sequence[str], of_cluster: "DecidingVersion") -> str:
+    """Why both sides decide as one version."""
+    shown = " and ".join(f"{version:.60}" for version in versions)
+    if len(versions) == _MOST_VERSIONS:
+        return f"{shown} are both {release}"
+    if not of_cluster.source:
+        return f"the version of the cluster is not known; {shown} is the default; give two versions"
+    if of_cluster.note:
+        return f"the cluster is {of_cluster.text:.60}, decided as {of_cluster.release}, and {shown} is, too"
+    return f"{shown} is {release}, and so is the cluster"
 
 
 def _refuse_plugins_of(file: Path, references: tuple[str, ...], names: Sequence[str]) -> None:

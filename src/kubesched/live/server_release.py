@@ -45,7 +45,8 @@ def start_sentence(release: Release, server: str, about: str = "") -> str:
         return sentence
     if decided > known:
         return f"{sentence}, and a kube-scheduler must not be newer than its API server"
-    return f"{sentence}, and a kube-scheduler may be one minor version older than its API server, not more"
+    older = f"{sentence}, and a kube-scheduler may be one minor version older than its API server"
+    return f"{older}: this is allowed" if (1, release.minor + 1) == known else f"{older}, not more: this is not allowed"
 
 
 async def check_version(client: ApiClient, release: Release) -> None:
