@@ -290,6 +290,15 @@ def test_config_check_reads_as_the_version(later: str) -> None:
     assert "Forbidden: DRADeviceBindingConditions" in with_gates.stdout
 
 
+def test_formats_of_findings_have_the_version(later: str) -> None:
+    words = ("config", "check", later, "--kubernetes-version", "1.37", "-o")
+    (of_sarif,) = json.loads(run(*words, "sarif").stdout)["runs"]
+    assert of_sarif["properties"] == {"kubernetesVersion": "v1.37"}
+    note = "note: read as kube-scheduler v1.37"
+    assert note in run(*words, "github").stderr
+    assert note in run("config", "diff", later, "--kubernetes-version", "1.37").stderr
+
+
 def test_config_show_has_the_defaults_of_the_version(tmp_path: Path) -> None:
     path = tmp_path / "scheduler.yaml"
     path.write_text(LATER.partition("profiles")[0])

@@ -11,8 +11,9 @@ from kubesched.cli.output import print_document, print_text
 from kubesched.cli.plugins import plugin_option
 from kubesched.cli.reading_release import reading_release
 from kubesched.cli.release_options import reader_version_options
-from kubesched.cli.reports import print_report, report_output_option
+from kubesched.cli.reports import note_versions, print_report, report_output_option
 from kubesched.errors import InputError
+from kubesched.release import ReadingVersion
 
 if TYPE_CHECKING:
     from kubesched.config import ConfigSource, Finding
@@ -71,6 +72,8 @@ def check(
     if output == "sarif":
         print_document(as_sarif(checked))
     elif output in ("text", "github"):
+        if output == "github":
+            note_versions([ReadingVersion(release)])
         for file in checked:
             print_text(as_text(file) if output == "text" else as_github(file), nl=False)
     else:

@@ -12,8 +12,9 @@ from kubesched.cli.plugin_log import log_once
 from kubesched.cli.plugins import plugin_option
 from kubesched.cli.reading_release import reading_release
 from kubesched.cli.release_options import reader_version_options
-from kubesched.cli.reports import print_report, report_output_option
+from kubesched.cli.reports import note_versions, print_report, report_output_option
 from kubesched.cli.standard_streams import STANDARD_STREAM
+from kubesched.release import ReadingVersion
 
 if TYPE_CHECKING:
     from kubesched.config import ConfigSource, FieldChange
@@ -69,6 +70,7 @@ def diff(
     release = reading_release(kubernetes_version, feature_gates)
     changes = _changes(old, new, references, release)
     if output == "text":
+        note_versions([ReadingVersion(release)])
         print_changes(changes)
     else:
         defaults = f"the defaults of kube-scheduler {release}"

@@ -26,6 +26,7 @@ from kubesched.pages.formats import (
     finding_text,
     severity_cell,
     severity_counts,
+    version_fields,
     worst_level,
 )
 from kubesched.release import DEFAULT_RELEASE, ReadingVersion, Release
@@ -170,7 +171,7 @@ def as_github(file: CheckedFile) -> str:
     return "".join(f"{_github_command(file, finding)}\n" for finding in file.findings)
 
 
-def as_sarif(files: Iterable[CheckedFile]) -> dict[str, Any]:
+def as_sarif(files: Sequence[CheckedFile]) -> dict[str, Any]:
     """One run with the findings of all files; silenced ones are suppressed results."""
     rules = [
         {
@@ -189,6 +190,7 @@ def as_sarif(files: Iterable[CheckedFile]) -> dict[str, Any]:
     ]
     driver = {"name": "kubesched", "version": VERSION, "rules": rules}
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    run["properties"] = version_fields([*dict.fromkeys(ReadingVersion(file.release) for file in files)])
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
