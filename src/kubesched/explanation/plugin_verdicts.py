@@ -131,7 +131,7 @@ class AskedPlugin:
 
     def __init__(self, plugin: Plugin, state: CycleState, nodes: Nodes, nominated: Mapping[int, list[PodInfo]]) -> None:
         self.state = state
-        self._plugin, self._nodes, self._nominated = plugin, nodes, nominated
+        self.plugin, self._nodes, self._nominated = plugin, nodes, nominated
         self._faults: list[Status] = []
 
     def details(self, position: int, status: Status) -> tuple[str, ...]:
@@ -142,7 +142,7 @@ class AskedPlugin:
         there = self._nominated.get(position, [])
         node = _with(self._nodes, position, there)
         try:
-            details = rejection_details(self._plugin, self.state, self.state.pod.pod, node, status)
+            details = rejection_details(self.plugin, self.state, self.state.pod.pod, node, status)
             kept = f"room is kept for {', '.join(info.pod.key for info in there)} (nominated)"
             return (*details, kept) if there and status.code is not Code.ERROR else details
         except PluginFault as fault:
@@ -153,7 +153,7 @@ class AskedPlugin:
     def alike(self) -> IntVector:
         """(nodes,) numbers: nodes with the same one have the same details for the same rejection."""
         try:
-            alike = alike_rejections(self._plugin, self.state, self.state.pod.pod, self._nodes)
+            alike = alike_rejections(self.plugin, self.state, self.state.pod.pod, self._nodes)
         except PluginFault as fault:
             self._note(fault, "each node is explained by itself")
             return np.arange(len(self._nodes))

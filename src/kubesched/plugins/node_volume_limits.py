@@ -67,7 +67,7 @@ class NodeVolumeLimits(Plugin):
         for position, fault in faults.items():
             if self.handle.cluster_state.volumes.csi_nodes.has_limits[nodes.row(position)]:
                 verdicts[position] = numbers.setdefault(Status.error(fault), len(numbers) + 1)
-        for text, is_missing in self._missing_drivers(attached, pod, state.pod.volumes, nodes).items():
+        for text, is_missing in self._missing_drivers(pod, state.pod.volumes, nodes).items():
             verdicts[is_missing] = numbers.setdefault(Status.unschedulable(text), len(numbers) + 1)
         return Verdicts(verdicts, list(numbers))
 
@@ -104,25 +104,28 @@ class NodeVolumeLimits(Plugin):
                 faults[position] = there.fault
         return exceeded, faults
 
-    def _missing_drivers(
-        self, attached: AttachedVolumes, pod: Pod, volumes: PodVolumes, nodes: Nodes
-    ) -> dict[str, BoolVector]:
+    def _missing_drivers(self, pod: Pod, volumes: PodVolumes, nodes: Nodes) -> dict[str, BoolVector]:
         """By text, the nodes that lack a driver: of several, that of the first claim; kube-scheduler takes any."""
-        if not self.release.has("VolumeLimitScaling"):
-            return {}
         missing: dict[str, BoolVector] = {}
         is_open = np.ones(len(nodes), dtype=np.bool_)
-        parts = [PodVolumes((claim,), (), ()) for claim in volumes.claims]
-        installed = self.handle.cluster_state.volumes.csi_nodes.installed
-        for part in (*parts, PodVolumes((), (), volumes.in_tree)):
-            for driver in sorted({name for name, *_ in attached.of_pod(pod, part).volumes}):
-                if self._is_needed(driver):
-                    has_driver = installed.get(driver)
-                    lacks = is_open if has_driver is None else is_open & ~nodes.take(has_driver)
-                    text = f"{driver} CSI driver is not installed on the node"
-                    missing[text] = missing[text] | lacks if text in missing else lacks
-                    is_open = is_open & ~lacks
+        for driver, lacking in self.lacking_drivers(pod, volumes, nodes):
+            lacks = is_open & lacking
+            text = f"{driver} CSI driver is not installed on the node"
+            missing[text] = missing[text] | lacks if text in missing else lacks
+            is_open = is_open & ~lacks
         return missing
+
+    def lacking_drivers(self, pod: Pod, volumes: PodVolumes, nodes: Nodes) -> Iterator[tuple[str, BoolVector]]:
+        """Each driver that the pod needs, in the order of its claims, with the nodes that lack it."""
+        if not self.release.has("VolumeLimitScaling"):
+            return
+        parts = [PodVolumes((claim,), (), ()) for claim in volumes.claims]
+        cluster = self.handle.cluster_state.volumes
+        for part in (*parts, PodVolumes((), (), volumes.in_tree)):
+            for driver in sorted({name for name, *_ in cluster.attached.of_pod(pod, part).volumes}):
+                if self._is_needed(driver):
+                    has_driver = cluster.csi_nodes.installed.get(driver)
+                    yield driver, np.ones(len(nodes), dtype=np.bool_) if has_driver is None else ~nodes.take(has_driver)
 
     def _is_needed(self, driver: str) -> bool:
         """Whether the pod needs a node that has the driver."""
@@ -165,7 +168,7 @@ class NodeVolumeLimits(Plugin):
         volumes = state.pod.volumes
         if self._wanted(attached, pod, volumes)[1] is not None:
             return
-        missing = self._missing_drivers(attached, pod, volumes, nodes)
+        missing = self._missing_drivers(pod, volumes, nodes)
         if any(lacks.any() for lacks in missing.values()):
             text = "v1.37 rejects nodes without the CSI driver of a volume if its CSIDriver has"
             yield RuleOfVersion(f"{text} preventPodSchedulingIfMissing; v1.36 does not")

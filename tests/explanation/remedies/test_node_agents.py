@@ -1,4 +1,4 @@
-"""Remedies for what nodes lack: a feature of the kubelet."""
+"""Remedies for what nodes lack: a feature of the kubelet, or a CSI driver."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import pytest
 from kubesched import Explanation
 from kubesched.explanation import explain
 from kubesched.snapshot import ClusterObjects
-from kubesched.testing import make_node, make_pod
+from kubesched.testing import make_node, make_object, make_pod
 
 POOL = "eks.amazonaws.com/nodegroup"
 FEATURE = "UserNamespacesHostNetworkSupport"
@@ -47,3 +47,38 @@ def test_nodes_of_a_pool_are_named_where_others_declare_the_feature() -> None:
     full = make_node("b", labels={POOL: "general"}, unschedulable=True, status={"declaredFeatures": [FEATURE]})
     explanation = explained("v1.36.3", in_pool("a", "general"), full, NETMON)
     assert "upgrade the kubelets of a -> 1 node" in map(str, explanation.fixes)
+
+
+def test_a_driver_that_nodes_lack_is_run_on_them_by_hand() -> None:
+    """A driver that need not be there is not named; a node without a CSINode gets it, too."""
+    objects: list[Any] = [
+        in_pool("a", "general"),
+        in_pool("b", "general"),
+        make_object("CSINode", "a", spec={"drivers": []}),
+    ]
+    for name in ("fsx", "nfs", "opt"):
+        objects += [
+            make_object("CSIDriver", name, spec={"preventPodSchedulingIfMissing": name != "opt"}),
+            make_object(
+                "PersistentVolume",
+                f"v-{name}",
+                spec={
+                    "csi": {"driver": name, "volumeHandle": name},
+                    "claimRef": {"name": name, "namespace": "default"},
+                },
+            ),
+            make_object(
+                "PersistentVolumeClaim",
+                name,
+                metadata={"annotations": {"pv.kubernetes.io/bind-completed": "yes"}},
+                spec={"volumeName": f"v-{name}", "storageClassName": ""},
+            ),
+        ]
+    volumes = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in ("fsx", "nfs", "opt")]
+    pod = make_pod("reader", spec={"volumes": volumes})
+    explanation = explained("v1.37.2", *objects, pod)
+    text = "run the CSI drivers fsx and nfs on general"
+    (fix,) = [one for one in explanation.fixes if one.kind == "csiDriver"]
+    assert (str(fix), fix.keeps_intent) == (f"{text} -> 2 nodes", True)
+    assert [(patch.text, patch.target) for patch in fix.patches] == [(text, None)]
+    assert explained("v1.36.3", *objects, pod).fits

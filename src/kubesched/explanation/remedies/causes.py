@@ -21,7 +21,7 @@ from kubesched.explanation.remedies.misread_selectors import misread_selectors
 from kubesched.explanation.remedies.moved_pod import room
 from kubesched.explanation.remedies.namespace_tolerations import namespace_tolerations
 from kubesched.explanation.remedies.new_node import more_nodes
-from kubesched.explanation.remedies.node_agents import kubelets
+from kubesched.explanation.remedies.node_agents import csi_drivers, kubelets
 from kubesched.explanation.remedies.node_choice import node_choice
 from kubesched.explanation.remedies.other_devices import drivers
 from kubesched.explanation.remedies.pods_in_the_way import (
@@ -105,7 +105,11 @@ def _volume_causes(case: Case) -> list[Cause]:
         return [Cause("claims", case.rejected(*_MISSING), (claims,))]
     return [
         Cause("VolumeRestrictions", case.rejected("VolumeRestrictions"), (terminating, volume_users)),
-        Cause("NodeVolumeLimits", case.rejected("NodeVolumeLimits"), (terminating, volume_limits, more_nodes)),
+        Cause(
+            "NodeVolumeLimits",
+            case.rejected("NodeVolumeLimits"),
+            (csi_drivers, terminating, volume_limits, more_nodes),
+        ),
         Cause("volume places", case.rejected("VolumeBinding", "VolumeZone"), (waiting_claims, volume_places)),
     ]
 

@@ -1,16 +1,18 @@
-"""Remedies for what nodes lack to run a pod: a feature of their kubelets."""
+"""Remedies for what nodes lack to run a pod: a feature of their kubelets, or the CSI driver of a volume."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import msgspec
+import numpy as np
 
-from kubesched.api import Node, edited
+from kubesched.api import CSINode, CSINodeDriver, Node, ObjectMeta, edited
+from kubesched.documents import joined, plural
 from kubesched.engine import BoolVector
-from kubesched.explanation.change import Change
+from kubesched.explanation.change import Change, Edit
 from kubesched.explanation.remedies.case import Case, Remedy, node_edit, node_words
-from kubesched.plugins import needed_features
+from kubesched.plugins import NodeVolumeLimits, needed_features
 from kubesched.release import numbers_of
 
 
@@ -23,6 +25,29 @@ def kubelets(case: Case, where: BoolVector) -> Iterator[Remedy]:
             declare = partial(_declaring, names=names)
             change = Change(edits=tuple(node_edit(node.name, declare) for node in nodes))
             yield Remedy(f"upgrade the kubelets of {words}", "kubelet", True, change)
+
+
+def csi_drivers(case: Case, where: BoolVector) -> Iterator[Remedy]:
+    """Run the CSI drivers of the pod's volumes on the nodes of a pool that lack one."""
+    asked = case.evaluation.asked.get("NodeVolumeLimits")
+    if asked is None or not isinstance(asked.plugin, NodeVolumeLimits):
+        return
+    lacking = list(asked.plugin.lacking_drivers(case.pod, case.info.volumes, case.nodes))
+    drivers = list(dict.fromkeys(driver for driver, lacks in lacking if (lacks & where).any()))
+    lacks_any = sum((lacks for _, lacks in lacking), np.zeros(len(case.nodes), dtype=np.bool_))
+    for words, nodes in _by_pool(case, where & lacks_any):
+        edits = (Edit("CSINode", node.name, partial(_running, name=node.name, drivers=drivers)) for node in nodes)
+        text = f"run the CSI {plural(len(drivers), 'driver')} {joined(drivers)} on {words}"
+        yield Remedy(text, "csiDriver", True, Change(edits=tuple(edits)))
+
+
+def _running(old: CSINode | None, name: str, drivers: Sequence[str]) -> CSINode:
+    """The CSINode of a node with drivers that say nothing of limits."""
+    known = old or CSINode(metadata=ObjectMeta(name=name, uid=f"csi-{name}"))
+    there = known.spec.drivers or ()
+    names = {one.name for one in there}
+    more = tuple(CSINodeDriver(driver) for driver in drivers if driver not in names)
+    return edited(known, spec=msgspec.structs.replace(known.spec, drivers=(*there, *more)))
 
 
 def _by_pool(case: Case, where: BoolVector) -> Iterator[tuple[str, list[Node]]]:
