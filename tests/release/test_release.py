@@ -18,7 +18,8 @@ def test_the_ways_to_write_a_version(text: str) -> None:
         ("v1.40.1", 37, "kubesched has the rules of v1.33 to v1.37; v1.40.1 is decided as v1.37"),
         ("1.3.6", 33, "kubesched has the rules of v1.33 to v1.37; v1.3.6 is decided as v1.33"),
         ("2.0", 37, "kubesched has the rules of v1.33 to v1.37; v2.0 is decided as v1.37"),
-        ("1.36.9", 36, ""),
+        ("1.36.9", 36, "v1.36.9 is decided as v1.36.3"),
+        ("1.36.2", 36, ""),
         (
             "v1.33.2",
             33,

@@ -113,6 +113,8 @@ def release_of(text: str) -> tuple[Release, str]:
     if (major, minor) != (1, known):
         asked = f"v{major}.{minor}" + (f".{patch}" if has_patch else "")
         return release, f"kubesched has the rules of {KNOWN}; {asked} is decided as v1.{known}"
+    if patch > RECORDED[known]:
+        return release, f"v1.{known}.{patch} is decided as {release.recorded}"
     if known == _FIRST and patch < RECORDED[known] and has_patch:
         ports = "which counts host ports of sidecars; earlier patches may not"
         return release, f"v1.{known}.{patch} is decided as {release.recorded}, {ports}"
