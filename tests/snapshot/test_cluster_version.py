@@ -22,7 +22,10 @@ def test_what_the_api_server_says_decides() -> None:
 def test_else_the_highest_kubelet_decides() -> None:
     version = version_of([node("a", "v1.9.0"), node("b", "v1.34.2+k3s1"), node("c", "v1.34.10")])
     assert version.release == Release(34)
-    assert version.words == "decided as kube-scheduler v1.34, the highest kubelet version of the nodes"
+    highest = "the highest kubelet version of the nodes is v1.34.10: v1.34.10 is decided as v1.34.4"
+    assert version.words == f"decided as kube-scheduler v1.34; {highest}"
+    exact = version_of([node("a", "v1.34.2+k3s1")])
+    assert exact.words == "decided as kube-scheduler v1.34, the highest kubelet version of the nodes"
 
 
 @pytest.mark.parametrize("kubelet", ["", "unknown"])
