@@ -161,6 +161,21 @@ def test_fields_that_the_version_does_not_read_are_named() -> None:
     assert rule.text == "v1.33 does not read spec.resources (feature gate PodLevelResources)"
 
 
+@pytest.mark.parametrize("version", ["v1.34.4", "v1.37.2"])
+def test_a_request_of_the_pod_itself_is_named_where_it_is_short(version: str) -> None:
+    own = {"resources": {"requests": {"cpu": "3", "memory": "1Gi"}}}
+    pod = make_pod("new", requests={"cpu": "100m"}, spec=own)
+    small = make_node("n1", allocatable={"cpu": "2", "memory": "4Gi", "pods": "10"})
+    (rule,) = explained(version, small, pod).version_rules
+    assert rule.text == (
+        "NodeResourcesFit: the request for 3 cpu is the pod's own spec.resources, while its containers ask for "
+        "100m cpu; v1.33 does not read spec.resources (feature gate PodLevelResources)"
+    )
+    assert not rule.may_fit_later
+    assert not explained(version, make_node("n1"), pod).version_rules
+    assert not explained(version, small, make_pod("new", requests={"cpu": "3"}, spec=own)).version_rules
+
+
 def test_preemption_on_nodes_that_are_too_small_is_of_one_version() -> None:
     pod = make_pod("new", requests={"cpu": "3"})
     node = make_node("n1", allocatable={"cpu": "2", "memory": "4Gi", "pods": "10"})

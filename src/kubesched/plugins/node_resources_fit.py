@@ -9,6 +9,7 @@ above what an empty node offers is unresolvable.
 from collections.abc import Collection, Hashable, Iterator
 from typing import Final
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -18,12 +19,14 @@ from kubesched.api import (
     KubeObject,
     Node,
     Pod,
+    edited,
     in_words,
     is_extended_resource,
     is_scalar_resource,
     parse_quantity,
     whole_units,
 )
+from kubesched.documents import joined
 from kubesched.engine import (
     BoolVector,
     Interner,
@@ -280,9 +283,13 @@ class NodeResourcesFit(Plugin):
             yield f"all {offered['pods']} places for pods are in use"
 
     def version_rules(self, state: CycleState, pod: Pod) -> Iterator[RuleOfVersion]:
-        """Rule: nodes that can never take the pod count for preemption in kube-scheduler v1.33."""
-        if self.release.before(34) and self._is_too_large(state.pod.requests.value):
-            yield RuleOfVersion("v1.33 tries preemption on nodes that are too small even when empty; v1.34 does not")
+        """Rule: in kube-scheduler v1.33, nodes that can never take the pod count for preemption."""
+        if self.release.before(34):
+            if self._is_too_large(state.pod.requests.value):
+                text = "v1.33 tries preemption on nodes that are too small even when empty; v1.34 does not"
+                yield RuleOfVersion(text)
+        elif pod.spec.resources and state.find(FitState) is not None:
+            yield from _of_pod_level(state, pod, self.handle.snapshot().nodes)
 
     def _is_too_large(self, requests: PodRequests) -> bool:
         """Whether some node offers less of something than the pod asks for."""
@@ -427,6 +434,23 @@ def _pod_hint(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> Queue
 def _class_hint(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
     wanted = PodRequests(pod).wanted
     return queue_if(any(wanted.get(name, 0) for name in set(resources_of_class(new)) - set(resources_of_class(old))))
+
+
+def _of_pod_level(state: CycleState, pod: Pod, nodes: Nodes) -> Iterator[RuleOfVersion]:
+    """That what is short on some nodes is what the pod asks for itself, and not its containers.
+
+    Rule: kube-scheduler v1.33 does not read spec.resources by default; v1.34 and later do.
+    """
+    without = edited(pod, spec=msgspec.structs.replace(pod.spec, resources=None))
+    own, theirs = state.pod.requests.value.wanted, PodRequests(without).wanted
+    names, missing = missing_resources(state, nodes)
+    short = [names[i] for i in np.flatnonzero(missing.max(axis=1, initial=0) > 0).tolist()]
+    names = [name for name in short if own.get(name, 0) != theirs.get(name, 0)]
+    if names:
+        mine = joined(f"{in_words(name, own.get(name, 0))} {name}" for name in names)
+        asked = joined(f"{in_words(name, theirs.get(name, 0))} {name}" for name in names)
+        text = f"the request for {mine} is the pod's own spec.resources, while its containers ask for {asked}"
+        yield RuleOfVersion(f"{text}; v1.33 does not read spec.resources (feature gate PodLevelResources)")
 
 
 def allocatable_of(node: Node) -> dict[str, int]:
