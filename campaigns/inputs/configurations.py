@@ -5,7 +5,9 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from kubesched.release import DEFAULT_RELEASE, RELEASES, Release, feature_gate
+from kubesched.config import read_feature_gates
+from kubesched.errors import ConfigError
+from kubesched.release import DEFAULT_RELEASE, RELEASES, Release
 from kubesched.review import check_configuration
 from tests.review.checked_cases import FOLDER, cases
 
@@ -47,10 +49,14 @@ def changed_configuration(rng: Random) -> bytes:
 
 
 def any_release(rng: Random) -> Release:
-    """A version, perhaps with a gate that the configuration depends on."""
+    """A version, perhaps with gates that the configuration depends on, as far as it starts with these."""
     release = rng.choice(RELEASES)
-    gates = [name for name in GATES if feature_gate(name, release.minor) is not None]
-    return release.with_gates({name: rng.random() < 0.5 for name in rng.sample(gates, rng.randint(0, len(gates)))})
+    gates = {name: rng.random() < 0.5 for name in rng.sample(GATES, rng.randint(0, len(GATES)))}
+    try:
+        read_feature_gates([f"{name}={is_on}" for name, is_on in gates.items()], release)
+    except ConfigError:
+        return release
+    return release.with_gates(gates)
 
 
 def faults_of_check(text: str, release: Release = DEFAULT_RELEASE) -> Iterator[str]:

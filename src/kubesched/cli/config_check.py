@@ -13,7 +13,6 @@ from kubesched.cli.reading_release import reading_release
 from kubesched.cli.release_options import reader_version_options
 from kubesched.cli.reports import note_versions, print_report, report_output_option
 from kubesched.errors import InputError
-from kubesched.release import ReadingVersion
 
 if TYPE_CHECKING:
     from kubesched.config import ConfigSource, Finding
@@ -73,6 +72,8 @@ def check(
         print_document(as_sarif(checked))
     elif output in ("text", "github"):
         if output == "github":
+            from kubesched.release import ReadingVersion
+
             note_versions([ReadingVersion(release)])
         for file in checked:
             print_text(as_text(file) if output == "text" else as_github(file), nl=False)

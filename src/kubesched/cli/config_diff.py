@@ -14,7 +14,6 @@ from kubesched.cli.reading_release import reading_release
 from kubesched.cli.release_options import reader_version_options
 from kubesched.cli.reports import note_versions, print_report, report_output_option
 from kubesched.cli.standard_streams import STANDARD_STREAM
-from kubesched.release import ReadingVersion
 
 if TYPE_CHECKING:
     from kubesched.config import ConfigSource, FieldChange
@@ -70,6 +69,8 @@ def diff(
     release = reading_release(kubernetes_version, feature_gates)
     changes = _changes(old, new, references, release)
     if output == "text":
+        from kubesched.release import ReadingVersion
+
         note_versions([ReadingVersion(release)])
         print_changes(changes)
     else:

@@ -183,7 +183,7 @@ class Evaluation(Attempted, kw_only=True, eq=False, dict=True):
             return ""
         if not self.fits:
             return self.diagnosis.message
-        if self.turned_down is not None:
+        if self.turned_down is not None and not self.turned_down.is_never_written:
             return self.turned_down.status.message
         return self.failure.message if self.scores is None and self.failure is not None else ""
 
