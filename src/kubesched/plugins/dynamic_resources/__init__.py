@@ -17,13 +17,7 @@ with lazy_exports(__name__):
     )
     from kubesched.plugins.dynamic_resources.claim_plan import ClaimPlan as ClaimPlan
     from kubesched.plugins.dynamic_resources.device_reasons import (
-        DeviceObstacle as DeviceObstacle,
-        Nearness as Nearness,
-        RequestDevices as RequestDevices,
-        broken_pools_for as broken_pools_for,
-        devices_for as devices_for,
         reasons_together as reasons_together,
-        refusal_of as refusal_of,
         used_devices as used_devices,
     )
     from kubesched.plugins.dynamic_resources.device_search import Chosen as Chosen, Shortage as Shortage
@@ -34,4 +28,12 @@ with lazy_exports(__name__):
     )
     from kubesched.plugins.dynamic_resources.pod_claims import claim_name as claim_name, is_made_for as is_made_for
     from kubesched.plugins.dynamic_resources.pod_demand import PodDemand as PodDemand, demand_of as demand_of
+    from kubesched.plugins.dynamic_resources.request_devices import (
+        DeviceObstacle as DeviceObstacle,
+        Nearness as Nearness,
+        RequestDevices as RequestDevices,
+        broken_pools_for as broken_pools_for,
+        devices_for as devices_for,
+    )
+    from kubesched.plugins.dynamic_resources.selector_refusals import refusal_of as refusal_of
     from kubesched.plugins.dynamic_resources.special_claim import SPECIAL_CLAIM as SPECIAL_CLAIM

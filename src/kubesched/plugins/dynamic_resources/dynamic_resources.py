@@ -34,16 +34,13 @@ from kubesched.plugins.dynamic_resources.asks import alternatives_of
 from kubesched.plugins.dynamic_resources.binding_conditions import attach, has_conditions, has_failed
 from kubesched.plugins.dynamic_resources.claim_hints import claim_events
 from kubesched.plugins.dynamic_resources.claim_plan import CLAIM, ClaimPlan, deletion, new_special_claim
-from kubesched.plugins.dynamic_resources.device_reasons import (
-    device_reasons,
-    elsewhere,
-    failing_selectors,
-    has_ignored,
-)
+from kubesched.plugins.dynamic_resources.device_reasons import device_reasons, elsewhere
 from kubesched.plugins.dynamic_resources.device_search import PARTITIONS, Chosen, Shortage
 from kubesched.plugins.dynamic_resources.patience import Patience
 from kubesched.plugins.dynamic_resources.pod_claims import claims_of
 from kubesched.plugins.dynamic_resources.pod_demand import Found, PodDemand, chosen_on, demand_of
+from kubesched.plugins.dynamic_resources.request_devices import has_ignored
+from kubesched.plugins.dynamic_resources.selector_refusals import failing_selectors
 from kubesched.plugins.version_ruled import RuleOfVersion, gate_is_off
 from kubesched.state import NodeInfo, Nodes, NodeTerms
 
