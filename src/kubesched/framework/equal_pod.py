@@ -35,7 +35,7 @@ class EqualPod(msgspec.Struct, eq=False):
         position_of: (rows,) the positions of rows in `scores`; -1 for nodes that do not fit.
         ahead: the rows with further such pods.
         uid: of the pod that was decided last.
-        n_in_vain: how many pods in a row were decided as any other all the same.
+        n_unused: how many pods in a row were decided as any other although this was known.
     """
 
     nodes: Nodes
@@ -55,7 +55,7 @@ class EqualPod(msgspec.Struct, eq=False):
     position_of: IntVector
     ahead: RowsAhead
     uid: str
-    n_in_vain: int = 0
+    n_unused: int = 0
 
     def take_in(self, rows: Sequence[int], generation: int) -> bool:
         """Let the scores be those of the columns in some rows.

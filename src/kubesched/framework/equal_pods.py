@@ -28,7 +28,7 @@ from kubesched.state import ClusterState, Nodes, Rows, Snapshot
 
 _MOST: Final = 16  # workloads whose pods come in turn
 _MOST_ROWS: Final = 16  # changed rows; where there are more, the pod is decided as any other
-_MOST_IN_VAIN: Final = 8  # pods in a row that what is kept did not help
+_MOST_UNUSED: Final = 8  # pods in a row for which what is kept was of no use
 _SKIP: Final = Status.SKIP
 _FAULTS: Final = (*HOOK_FAULTS, PluginFault)
 
@@ -101,7 +101,7 @@ class EqualPods:
         if equal.nodes is not snapshot.nodes or equal.of_nodes != self._node_log.generation:
             self._kept[key] = None
             return None
-        if equal.n_in_vain == _MOST_IN_VAIN:
+        if equal.n_unused == _MOST_UNUSED:
             return None
         if equal.of_kinds != self._generations() and not self._is_still_true(equal, state):
             self._kept[key] = None
@@ -110,10 +110,10 @@ class EqualPods:
         state.skip_filter = equal.state.skip_filter.copy()
         scores = self._further(equal, state)
         if scores is None:
-            equal.n_in_vain += 1
+            equal.n_unused += 1
             _withdraw(state, equal.state)
         else:
-            equal.n_in_vain = 0
+            equal.n_unused = 0
         equal.uid = state.pod.pod.metadata.uid
         return scores
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.engine import BoolVector, IntVector
+from kubesched.engine import BoolVector, IntVector, are_within
 from kubesched.framework.column_cache import KeptColumn, PluginRule
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.hook_answers import as_scores, as_verdicts
@@ -156,5 +156,4 @@ class _MorePods(WhatIfNodes):
 
 def _small(answer: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The same integers in a byte each, if that holds them, as it does for scores."""
-    fits = len(answer) == 0 or (answer.min() >= -128 and answer.max() <= 127)
-    return answer.astype(np.int8) if fits else answer
+    return answer.astype(np.int8) if are_within(answer, -128, 127) else answer
