@@ -30,7 +30,7 @@ SERVERS = pytest.mark.parametrize(
         ("v1.40.0", 37, f"{KNOWN}; v1.40.0 is decided as v1.37; the API server is v1.40.0, {TOO_OLD}"),
         ("v1.20.1", 33, f"{KNOWN}; v1.20.1 is decided as v1.33; the API server is v1.20.1, {NEWER}"),
         (None, 36, "decides as kube-scheduler v1.36; the API server does not answer what its version is"),
-        ("a\x1bz", 36, "the API server says that its version is 'a\\x1bz'; decided as v1.36"),
+        ("a\x1bz", 36, "the API server reports the version 'a\\x1bz'; decided as v1.36"),
     ],
 )
 
@@ -77,7 +77,7 @@ def test_so_it_does_where_it_writes_nothing(setups: list[Setup], tmp_path: Path,
         ("1.35", "v1.36.3", f"decides as kube-scheduler v1.35; the API server is v1.36.3, {OLDER}: this is allowed"),
         ("1.35", "v1.37.2", f"decides as kube-scheduler v1.35; the API server is v1.37.2, {TOO_OLD}"),
         ("1.37", "v1.36.3", f"decides as kube-scheduler v1.37; the API server is v1.36.3, {NEWER}"),
-        ("1.35", "nonsense", "decides as kube-scheduler v1.35; the API server says that its version is 'nonsense'"),
+        ("1.35", "nonsense", "decides as kube-scheduler v1.35; the API server reports the version 'nonsense'"),
         ("1.35", None, "decides as kube-scheduler v1.35; the API server does not answer what its version is"),
     ],
 )

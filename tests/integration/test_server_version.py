@@ -58,7 +58,7 @@ def answer(version: str | None) -> Fault:
         ("v1.37.2", (), "decides as kube-scheduler v1.37; the API server is v1.37.2", "corrected", True),
         ("v1.40.0", (), "is decided as v1.37; the API server is v1.40.0, and a kube-", "corrected", True),
         (None, (), "decides as kube-scheduler v1.36; the API server does not answer what its", "corrected", False),
-        ("main", (), "the API server says that its version is 'main'; decided as v1.36", "corrected", False),
+        ("main", (), "the API server reports the version 'main'; decided as v1.36", "corrected", False),
         (
             "v1.36.3",
             ("--kubernetes-version", "1.35"),

@@ -83,7 +83,7 @@ def test_a_server_without_a_version_leaves_it_to_the_kubelets() -> None:
     live = ClusterObjects((node("a", "v1.34.2"),), server_version="ma\x1bin")
     kept = load_snapshot(stream_of(live))
     assert kept.server_version == "ma\x1bin"
-    words = "the highest kubelet version of the nodes (the API server says that its version is 'ma\\x1bin')"
+    words = "the highest kubelet version of the nodes (the API server reports the version 'ma\\x1bin')"
     for cluster in (live, kept):
         assert version_of(cluster).words == f"decided as kube-scheduler v1.34, {words}"
 

@@ -38,7 +38,7 @@ def start_sentence(release: Release, server: str, about: str = "") -> str:
         return f"{decides}; the API server does not answer what its version is"
     numbers = numbers_of(server)
     if numbers is None:
-        return about or f"{decides}; the API server says that its version is {server!r:.60}"
+        return about or f"{decides}; the API server reports the version {server[:60]!r}"
     sentence = f"{decides}; the API server is {escape_controls(server):.60}"
     decided, known = (1, release.minor), numbers[:2]
     if decided == known:

@@ -33,7 +33,7 @@ class DecidingVersion(msgspec.Struct, frozen=True):
         if not self.source:
             return f"{decided}; the version of the cluster is not known"
         if numbers_of(self.text) is None:
-            return f"{decided}; {self.source} is {self.text!r:.60}"
+            return f"{decided}; {self.source} is {self.text[:60]!r}"
         if release_of(self.text)[0].minor != self.release.minor:
             return f"{decided}; {self.source} is {self.text}"
         return f"{decided}; {self.source} is {self.text}: {self.note}" if self.note else f"{decided}, {self.source}"
@@ -44,7 +44,7 @@ class DecidingVersion(msgspec.Struct, frozen=True):
         try:
             return release_of(self.text)[1] if self.text else ""
         except InputError:
-            return f"the API server says that its version is {self.text!r:.60}; decided as {DEFAULT_RELEASE}"
+            return f"the API server reports the version {self.text[:60]!r}; decided as {DEFAULT_RELEASE}"
 
 
 class ReadingVersion(DecidingVersion, frozen=True):

@@ -24,7 +24,7 @@ def version_of(cluster: Iterable[KubeObject]) -> DecidingVersion:
         return DecidingVersion(release_of(server)[0], _SERVER, server)
     highest = newest({one.status.node_info.kubelet_version for one in cluster if isinstance(one, Node)}, _is_kubelet)
     if highest:
-        beside = f" (the API server says that its version is {server!r:.60})" if server else ""
+        beside = f" (the API server reports the version {server[:60]!r})" if server else ""
         return DecidingVersion(release_of(highest)[0], f"the highest kubelet version of the nodes{beside}", highest)
     return DecidingVersion(DEFAULT_RELEASE, _SERVER, server) if server else DecidingVersion()
 
