@@ -134,6 +134,12 @@ with lazy_exports(__name__, "__version__"):
         PodInfo as PodInfo,
         Snapshot as Snapshot,
     )
+    from kubesched.traces import (
+        Arrival as Arrival,
+        NodeChange as NodeChange,
+        Trace as Trace,
+        read_trace as read_trace,
+    )
 
 
 __version__: Final = VERSION

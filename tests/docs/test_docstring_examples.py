@@ -67,6 +67,8 @@ EXAMPLES = [name for name, known in EVERYTHING.items() if not isinstance(known, 
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     objects = [make_node("n1"), make_node("n2"), make_pod("web-7", namespace="shop")]
     kubesched.write_snapshot(objects, tmp_path / "cluster.json")
+    (tmp_path / "pods.csv").write_text("name,cpu_milli,memory_mib,num_gpu,gpu_milli\np1,100,64,1,500\n")
+    (tmp_path / "nodes.csv").write_text("sn,cpu_milli,memory_mib,gpu,model\nn1,4000,8192,1,T4\n")
     (tmp_path / "scheduler.yaml").write_text(CONFIGURATION)
     (tmp_path / "pod.yaml").write_text(POD)
     (tmp_path / "tests/cases").mkdir(parents=True)

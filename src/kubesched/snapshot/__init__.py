@@ -3,6 +3,12 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
+    from kubesched.snapshot.byte_sources import (
+        Source as Source,
+        SourceLike as SourceLike,
+        find_sources as find_sources,
+        read_unpacked as read_unpacked,
+    )
     from kubesched.snapshot.cluster_objects import ClusterObjects as ClusterObjects, as_read as as_read
     from kubesched.snapshot.cluster_version import version_of as version_of
     from kubesched.snapshot.fields import READ_ANNOTATIONS as READ_ANNOTATIONS, only_read_fields as only_read_fields

@@ -143,6 +143,15 @@ def read_texts(source: Source) -> Iterator[Text]:
         raise InputError(f"{source.label}: {_without_files('archive', names, advice)}")
 
 
+def read_unpacked(source: Source) -> bytes:
+    """The content of a file or stream, unpacked, without a byte order mark.
+
+    Raises:
+        InputError: it cannot be read, or is packed in a way that cannot be undone.
+    """
+    return unpack(_read_bytes(source), source.label).removeprefix(codecs.BOM_UTF8)
+
+
 def _archive_in(names: Sequence[str]) -> str:
     return next((name for name in names if name.endswith(_ARCHIVES)), "")
 
