@@ -222,3 +222,37 @@ def test_a_resource_that_a_class_serves_later_names_that_version(version: str, n
     assert texts == ([f"let DeviceClass gpu serve example.com/gpu; that needs {needs}"] if needs else [])
     if needs:
         assert str(explanation.fixes[-1]) == "upgrade to v1.36 -> 1 node"
+
+
+LT_OR_GT = "does not compare the numbers of tolerations with the operator Lt or Gt"
+GATE = "the feature gate TaintTolerationComparisonOperators"
+
+
+@pytest.mark.parametrize(
+    ("version", "why"),
+    [
+        ("v1.34.4", f"{GATE} exists since v1.35"),
+        ("v1.36.3", f"{GATE} is off; it exists since v1.35"),
+        ("v1.37.2", f"{GATE} is off; it exists since v1.35"),
+    ],
+)
+def test_a_toleration_that_compares_numbers_names_its_gate(version: str, why: str) -> None:
+    comparing = {"key": "sla", "operator": "Gt", "value": "900", "effect": "NoSchedule"}
+    pod = make_pod("new", spec={"tolerations": [comparing]})
+    fast, slow = make_node("fast", taints=["sla=950:NoSchedule"]), make_node("slow", taints=["sla=800:NoSchedule"])
+    explanation = explained(version, fast, pod)
+    (rule,) = explanation.version_rules
+    assert rule.text == f"TaintToleration: {version[:5]} {LT_OR_GT}: {why}"
+    assert "upgrade" not in {fix.kind for fix in explanation.fixes}
+    assert not explained(version, slow, pod).version_rules
+
+
+def test_with_its_gate_a_toleration_compares_numbers() -> None:
+    comparing = {"key": "sla", "operator": "Gt", "value": "900", "effect": "NoSchedule"}
+    pod = make_pod("new", spec={"tolerations": [comparing]})
+    release = Release(36).with_gates({"TaintTolerationComparisonOperators": True})
+    explanation = explain(
+        [make_node("fast", taints=["sla=950:NoSchedule"]), pod], "default/new", set_up(release=release)
+    )
+    assert explanation.fits
+    assert not explanation.version_rules

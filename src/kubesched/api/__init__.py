@@ -20,6 +20,7 @@ with lazy_exports(__name__):
         custom_resource as custom_resource,
     )
     from kubesched.api.ignored_fields import (
+        COMPARISONS as COMPARISONS,
         IGNORED_FIELDS as IGNORED_FIELDS,
         IgnoredField as IgnoredField,
         allows_comparisons as allows_comparisons,

@@ -17,7 +17,8 @@ from kubesched.api.pod_fields import ComparingToleration
 from kubesched.api.resource_claims import DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from kubesched.release import Release
 
-_COMPARISONS: Final = "TaintTolerationComparisonOperators"
+COMPARISONS: Final = "TaintTolerationComparisonOperators"
+"""The gate of tolerations that compare numbers."""
 _COMPARING: Final = ("Lt", "Gt")
 T = TypeVar("T", bound=msgspec.Struct)
 ObjectT = TypeVar("ObjectT", bound=KubeObject)
@@ -167,7 +168,7 @@ def with_comparisons(one: ObjectT) -> ObjectT:
 
 def allows_comparisons(release: Release) -> bool:
     """Whether a version takes the operators Lt and Gt of a toleration."""
-    return release.has(_COMPARISONS)
+    return release.has(COMPARISONS)
 
 
 def ignored_fields(release: Release, objects: Iterable[KubeObject]) -> dict[IgnoredField, int]:

@@ -9,7 +9,16 @@ from typing import Final
 
 import numpy as np
 
-from kubesched.api import ActionType, EventResource, KubeObject, Node, Pod
+from kubesched.api import (
+    COMPARISONS,
+    ActionType,
+    EventResource,
+    KubeObject,
+    Node,
+    Pod,
+    allows_comparisons,
+    with_comparisons,
+)
 from kubesched.engine import IntVector
 from kubesched.framework import (
     Codes,
@@ -31,6 +40,7 @@ from kubesched.plugins.tolerations import (
     taint_words,
     untolerated_taints,
 )
+from kubesched.plugins.version_ruled import RuleOfVersion, gate_is_off
 from kubesched.state import NodeInfo, Nodes
 
 
@@ -64,6 +74,18 @@ class TaintToleration(Plugin):
         """Each taint that keeps the pod away, with a toleration that is nearly right."""
         for taint in untolerated_taints(node.node.taints, pod.tolerations):
             yield f"taint {taint_words(taint)} is not tolerated{near_miss(taint, pod.tolerations)}"
+
+    def version_rules(self, state: CycleState, pod: Pod) -> Iterator[RuleOfVersion]:
+        """Tolerations that would tolerate the taints of a node, if the version compared their numbers."""
+        comparing = pod if allows_comparisons(self.release) else with_comparisons(pod)
+        lists = self.handle.snapshot().nodes.columns.taint_lists.values
+        if comparing is not pod and any(
+            has_untolerated_taint(taints, pod.tolerations) and not has_untolerated_taint(taints, comparing.tolerations)
+            for taints in lists
+            if taints
+        ):
+            text = "does not compare the numbers of tolerations with the operator Lt or Gt"
+            yield gate_is_off(self.release, COMPARISONS, text)
 
     def explain_alike(self, state: CycleState, pod: Pod, nodes: Nodes) -> IntVector:
         return nodes.taint_ids.astype(np.int64)

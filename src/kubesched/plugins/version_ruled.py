@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from kubesched.api import Pod
 from kubesched.framework import CycleState
-from kubesched.release import Release, feature_gate, first_with
+from kubesched.release import Release, feature_gate, first_with, minors_with
 
 
 class RuleOfVersion(NamedTuple):
@@ -22,10 +22,14 @@ class RuleOfVersion(NamedTuple):
 
 def gate_is_off(release: Release, gate: str, text: str) -> RuleOfVersion:
     """A rule that is in force because a gate is off; a later version, in which it is on by default, may have nodes."""
-    since = first_with(gate)
+    since, is_known = first_with(gate), feature_gate(gate, release.minor) is not None
+    if not since:
+        exists = f"exists since v1.{minors_with(gate)[0]}"
+        why = f"the feature gate {gate} is off; it {exists}" if is_known else f"the feature gate {gate} {exists}"
+        return RuleOfVersion(f"{release.version} {text}: {why}")
     is_later = release.before(since)
     ways = [f"v1.{since}"] if is_later else []
-    if feature_gate(gate, release.minor) is not None:
+    if is_known:
         ways.append(f"the feature gate {gate}")
     return RuleOfVersion(f"{release.version} {text}; that needs {' or '.join(ways)}", may_fit_later=is_later)
 
