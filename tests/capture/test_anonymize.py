@@ -180,6 +180,23 @@ def test_an_annotation_keeps_only_the_values_that_rules_read(key: str, kept: str
         assert (node.annotations[key] == value) == (value == kept)
 
 
+@pytest.mark.parametrize(
+    ("server", "kubelet", "kept"),
+    [
+        ("v1.35.4-eks-1a2b3c", "v1.34.2+k3s1", ("v1.35.4", "v1.34.2")),
+        ("", "v1.33.13-gke.7", ("", "v1.33.13")),
+        ("main", "hunter2", ("", "")),
+    ],
+)
+def test_the_version_that_decides_stays_without_what_a_provider_adds(
+    server: str, kubelet: str, kept: tuple[str, str]
+) -> None:
+    node = make_node("n1", status={"nodeInfo": {"kubeletVersion": kubelet}})
+    found = anonymize(ClusterObjects((node,), server_version=server)).cluster
+    (anonymous,) = found.of(Node)
+    assert (found.server_version, anonymous.status.node_info.kubelet_version) == kept
+
+
 def test_the_configuration_that_came_with_the_objects_is_left_out() -> None:
     cluster = ClusterObjects((one("Node", metadata={"name": "n1"}),), scheduler_config=b'{"profiles":[]}')
     assert anonymize(cluster).cluster.scheduler_config == b""

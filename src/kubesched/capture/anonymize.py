@@ -53,6 +53,7 @@ from kubesched.capture.named_texts import ROLES_OF_FIELDS, named_texts
 from kubesched.capture.replaced_words import ReplacedWords
 from kubesched.config import CLUSTER_RULES
 from kubesched.controllers import RE_CREATING_KINDS
+from kubesched.release import numbers_of
 from kubesched.snapshot import READ_ANNOTATIONS, ClusterObjects
 
 T = TypeVar("T")
@@ -152,8 +153,17 @@ def anonymize(cluster: ClusterObjects, salt: str = "", keep: Iterable[str] = ())
     words, device_names = ReplacedWords(texts, salt, keep, names), DeviceNames(of_devices, salt)
     second = _Walk(words, device_names.renamed, stays, first.numeric_keys)
     objects = tuple(second.struct(known) for known in cluster.objects)
-    anonymous = msgspec.structs.replace(cluster, objects=objects, notes=(), bad=(), scheduler_config=b"")
+    server = _numbers(cluster.server_version)
+    anonymous = msgspec.structs.replace(
+        cluster, objects=objects, notes=(), bad=(), scheduler_config=b"", server_version=server
+    )
     return Anonymized(anonymous, words.used | device_names.used, stays.listed)
+
+
+def _numbers(version: str) -> str:
+    """A version of Kubernetes, which decides, without what a provider adds to it; empty for any other text."""
+    numbers = numbers_of(version)
+    return "" if numbers is None else "v" + ".".join(map(str, numbers))
 
 
 class _Walk:
@@ -235,6 +245,8 @@ class _Walk:
             return value if _BOUND.fullmatch(value) else self._text(value)
         if isinstance(value, str) and name == "expression":
             return without_comments(value, self._text)
+        if isinstance(value, str) and name == "kubelet_version":
+            return _numbers(value)
         if isinstance(value, str) and name == "version":
             return replaced_amounts(value, self._text)
         if isinstance(value, str) and name in _EXTENDED_RESOURCES:
