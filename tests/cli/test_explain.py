@@ -313,7 +313,7 @@ def test_the_lines_of_several_pods_have_what_csv_has(cluster):
     rows = list(csv.DictReader(io.StringIO(run("explain", cluster, "-o", "csv").stdout)))
     lines = [json.loads(line) for line in run("explain", cluster, "-o", "jsonl").stdout.splitlines()]
     document = json.loads(run("explain", cluster, "-o", "json").stdout)
-    version = {"kubernetesVersion": document["kubernetesVersion"]}
+    version = {name: document[name] for name in ("kubernetesVersion", "clusterVersion")}
     assert lines == [{**version, **one} for one in document["pods"]]
     for row in rows:
         (line,) = (one for one in lines if one["pod"] == row["pod"])

@@ -11,7 +11,7 @@ from kubesched.cli import main
 from kubesched.explanation import explain
 from kubesched.planning import check, drain, fit, simulate
 from kubesched.session import Simulator
-from kubesched.snapshot import load_snapshot
+from kubesched.snapshot import ClusterObjects, load_snapshot, write_snapshot
 from kubesched.testing import make_node, make_pod
 
 POD = make_pod("p", spec={"resources": {"requests": {"cpu": "3"}}})  # more than the node has, since v1.34
@@ -197,6 +197,28 @@ def test_every_report_says_which_version_decided(older: str, words: tuple[str, .
     assert document["kubernetesVersion"] == expected
     lines = run(command, older, *rest, "-o", "jsonl").stdout.splitlines()
     assert all(json.loads(line)["kubernetesVersion"] == expected for line in lines)
+    assert document["clusterVersion"] == {"source": "kubelets", "version": "v1.33.13"}
+    assert all(json.loads(line)["clusterVersion"] == document["clusterVersion"] for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("server", "kubelet", "expected"),
+    [
+        ("v1.35.4-eks-1a2b3c", "v1.34.2", {"source": "server", "version": "v1.35.4-eks-1a2b3c"}),
+        ("main", "v1.34.2", {"source": "kubelets", "version": "v1.34.2"}),
+        ("main", "", {"source": "server", "version": "main"}),
+        ("", "", {"source": "default"}),
+    ],
+)
+def test_documents_have_the_version_of_the_cluster_and_its_source(
+    tmp_path: Path, server: str, kubelet: str, expected: dict[str, str]
+) -> None:
+    """Whichever version decides."""
+    node = make_node("n1", allocatable=ROOM, status={"nodeInfo": {"kubeletVersion": kubelet}})
+    path = tmp_path / "cluster.json"
+    write_snapshot(ClusterObjects((node, make_pod("p")), server_version=server), path)
+    for words in ((), ("--kubernetes-version", "1.37")):
+        assert json.loads(run("simulate", str(path), *words, "-o", "json").stdout)["clusterVersion"] == expected
 
 
 @pytest.mark.parametrize(

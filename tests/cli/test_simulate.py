@@ -43,14 +43,24 @@ def test_without_effects_every_pod_is_tried_once_and_victims_stay(cluster):
     assert list(said) == ["urgent", "fits", "huge", "gated"]
     assert said["urgent"]["preemption"] == [{"node": "n1", "victims": ["default/cheap"]}]
     of_fits = {"node": "n2", "pod": "default/fits", "profile": "default-scheduler"}
-    assert said["fits"] == {**of_fits, "kubernetesVersion": "v1.36"}
+    assert said["fits"] == {**of_fits, "kubernetesVersion": "v1.36", "clusterVersion": {"source": "default"}}
     assert said["huge"]["message"] == "0/2 nodes are available: 2 Insufficient cpu."
     assert said["huge"]["postFilterMessage"].endswith("Preemption is not helpful for scheduling.")
 
 
 def test_the_document_holds_pods_victims_nodes_and_counts(cluster):
     document = json.loads(run("simulate", cluster, "-o", "json").stdout)
-    fields = ["devices", "kubernetesVersion", "nodes", "pods", "schema", "stuck", "summary", "victims"]
+    fields = [
+        "clusterVersion",
+        "devices",
+        "kubernetesVersion",
+        "nodes",
+        "pods",
+        "schema",
+        "stuck",
+        "summary",
+        "victims",
+    ]
     assert list(document) == fields
     assert document["schema"] == "kubesched/simulate/v1"
     assert document["summary"]["scheduled"] == 2

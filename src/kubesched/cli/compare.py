@@ -247,7 +247,7 @@ def _alike(release: "Release | None", versions: Sequence[str], of_cluster: "Deci
     shown = " and ".join(f"{version:.60}" for version in versions)
     if len(versions) == _MOST_VERSIONS:
         return f"{shown} are both {release}"
-    if not of_cluster.source:
+    if not of_cluster.text:
         return f"the version of the cluster is not known; {shown} is the default; give two versions"
     if of_cluster.note:
         return f"the cluster is {of_cluster.text:.60}, decided as {of_cluster.release}, and {shown} is, too"

@@ -7,6 +7,7 @@ with lazy_exports(__name__):
         DEFAULT_VERSION as DEFAULT_VERSION,
         DecidingVersion as DecidingVersion,
         ReadingVersion as ReadingVersion,
+        VersionSource as VersionSource,
     )
     from kubesched.release.feature_gate_table import (
         FeatureGate as FeatureGate,

@@ -1,13 +1,10 @@
 """Finds the version of Kubernetes that a cluster has."""
 
 from collections.abc import Callable, Collection, Iterable
-from typing import Final
 
 from kubesched.api import KubeObject, Node
-from kubesched.release import DEFAULT_RELEASE, DecidingVersion, numbers_of, release_of
+from kubesched.release import DEFAULT_RELEASE, DecidingVersion, VersionSource, numbers_of, release_of
 from kubesched.snapshot.cluster_objects import ClusterObjects
-
-_SERVER: Final = "the version of the API server"
 
 
 def version_of(cluster: Iterable[KubeObject]) -> DecidingVersion:
@@ -21,12 +18,11 @@ def version_of(cluster: Iterable[KubeObject]) -> DecidingVersion:
     """
     server = cluster.server_version if isinstance(cluster, ClusterObjects) else ""
     if numbers_of(server):
-        return DecidingVersion(release_of(server)[0], _SERVER, server)
+        return DecidingVersion(release_of(server)[0], VersionSource.SERVER, server)
     highest = newest({one.status.node_info.kubelet_version for one in cluster if isinstance(one, Node)}, _is_kubelet)
     if highest:
-        beside = f" (the API server reports the version {server[:60]!r})" if server else ""
-        return DecidingVersion(release_of(highest)[0], f"the highest kubelet version of the nodes{beside}", highest)
-    return DecidingVersion(DEFAULT_RELEASE, _SERVER, server) if server else DecidingVersion()
+        return DecidingVersion(release_of(highest)[0], VersionSource.KUBELETS, highest, server)
+    return DecidingVersion(DEFAULT_RELEASE, VersionSource.SERVER, server) if server else DecidingVersion()
 
 
 def version_of_files(servers: Collection[str], kubelets: Collection[str]) -> tuple[str, list[str]]:

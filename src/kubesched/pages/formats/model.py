@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from kubesched.documents import count
-from kubesched.release import DecidingVersion
+from kubesched.release import DecidingVersion, ReadingVersion
 
 T = TypeVar("T")
 K = TypeVar("K")
@@ -235,17 +235,28 @@ class Page(msgspec.Struct, frozen=True):
 
 
 def version_fields(versions: Sequence[DecidingVersion]) -> dict[str, Any]:
-    """The fields of JSON documents and lines that say which version decided; of a comparison, by side.
+    """The fields of JSON documents and lines that say which version decided, of a comparison by side, and which one the
+    cluster has.
 
     Example:
         from kubesched.release import DecidingVersion, Release
 
-        assert version_fields([DecidingVersion(Release(35))]) == {"kubernetesVersion": "v1.35"}
+        fields = version_fields([DecidingVersion(Release(35))])
+        assert fields == {"kubernetesVersion": "v1.35", "clusterVersion": {"source": "default"}}
     """
     found: dict[str, list[Any]] = {"kubernetesVersion": [one.release.version for one in versions]}
     if any(one.release.gates for one in versions):
         found["featureGates"] = [dict(one.release.gates) for one in versions]
-    return {name: of[0] if len(of) == 1 else dict(zip("ab", of, strict=True)) for name, of in found.items() if of}
+    fields = {name: of[0] if len(of) == 1 else dict(zip("ab", of, strict=True)) for name, of in found.items() if of}
+    return fields | _cluster_version(versions)
+
+
+def _cluster_version(versions: Sequence[DecidingVersion]) -> dict[str, Any]:
+    """The version of the cluster, which both sides of a comparison share; nothing where a configuration is read."""
+    for one in versions:
+        if not isinstance(one, ReadingVersion):
+            return {"clusterVersion": {"source": one.source.value} | ({"version": one.text} if one.text else {})}
+    return {}
 
 
 def as_cell(entry: Cell | str | int) -> Cell:
