@@ -347,3 +347,38 @@ def test_config_diff_compares_with_the_defaults_of_the_version(tmp_path: Path) -
 def test_the_version_is_for_the_extender_of_manifests_too() -> None:
     words = ("--image", "r/k:1", "--plugin", "kubesched.usage:NodeUsage", "--kubernetes-version", "1.34")
     assert "--kubernetes-version=1.34" in run("extender", "manifests", *words).stdout
+
+
+SHAPE = """apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- pluginConfig:
+  - name: VolumeBinding
+    args: {shape: [{utilization: 0, score: 10}, {utilization: 100, score: 0}]}
+"""
+
+
+@pytest.mark.parametrize("server", ["v1.33.13", "v1.36.3", "v1.37.2"])
+def test_a_configuration_is_read_as_the_version_of_the_cluster(tmp_path: Path, server: str) -> None:
+    """Also one that only a later version than the default accepts, in the words of the version."""
+    path, config = tmp_path / "cluster.json", tmp_path / "scheduler.yaml"
+    write_snapshot(ClusterObjects((make_node("n1"), make_pod("p")), server_version=server), path)
+    config.write_text(SHAPE)
+    for words in (("simulate",), ("explain",), ("compare", "--pack", "--seeds", "5")):
+        result = run(*words, str(path), "--config", str(config))
+        assert (result.exit_code == 0) is (server == "v1.37.2")
+        assert ("unexpected field `shape`" in result.stderr) is (server != "v1.37.2")
+        assert ("config.UtilizationShapePoint{" in result.stderr) is (server == "v1.33.13")
+
+
+def test_a_conversion_is_logged_once_with_the_version_that_decides(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path, config = tmp_path / "cluster.json", tmp_path / "scheduler.yaml"
+    config.write_text("apiVersion: kubescheduler.config.k8s.io/v1beta3\nkind: KubeSchedulerConfiguration\n")
+    for server, version in (("v1.34.4", "v1.34"), ("", "v1.36")):
+        caplog.clear()
+        write_snapshot(ClusterObjects((make_node("n1"), make_pod("p")), server_version=server), path)
+        run("simulate", str(path), "--config", str(config))
+        (message,) = caplog.messages
+        assert f"converted from kubescheduler.config.k8s.io/v1beta3; its plugins decide as in {version}. See" in message

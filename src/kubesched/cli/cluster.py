@@ -19,6 +19,8 @@ from kubesched.cli.plugin_log import log_once
 from kubesched.cli.release_options import named_release, release_for, unread_words
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kubesched.api import KubeObject, Workload
     from kubesched.config import ConfigSource
     from kubesched.errors import InputError
@@ -231,13 +233,17 @@ def read_both(
     from kubesched.config import ConfigSource
 
     named = inputs.setup.kubernetes_version
-    setup = read_setup(inputs.setup, release=release_for(None, inputs.setup, named)[0] if named else None)
+    setup, log_warnings = read_setup_in_any_version(inputs.setup) if named is None else (None, None)
+    if setup is None:
+        setup = read_setup(inputs.setup, release=release_for(None, inputs.setup, named)[0])
     cluster = read_cluster(inputs, kinds={*setup.read_kinds, *kinds}, may_be_empty=may_be_empty)
     release, about_version = release_for(cluster, inputs.setup, named, names_unread=names_unread)
     if about_version:
         note(about_version)
     if release != setup.release:
         setup = read_setup(inputs.setup, release=release)
+    elif log_warnings is not None:
+        log_warnings()
     if cluster.scheduler_config and inputs.setup.config is None:
         note("the configuration is the schedulerConfig of the snapshot; --config FILE replaces it")
         text = cluster.scheduler_config.decode()
@@ -281,12 +287,29 @@ def read_setup(
     from kubesched.release import DEFAULT_RELEASE
     from kubesched.setup import set_up
 
+    _log_from_level()
+    return set_up(config or options.config, options.references, options.plugin_args, release=release or DEFAULT_RELEASE)
+
+
+def read_setup_in_any_version(options: SetupOptions) -> "tuple[Setup, Callable[[], None]]":
+    """The same before it is known which version decides: as the first one that accepts the configuration.
+
+    Returns: what is read, and what logs warnings about it, which is to be called if its version decides.
+    Raises:
+        InputError, PluginDefinitionError: as from `read_setup`.
+    """
+    from kubesched.setup import set_up_in_any_version
+
+    _log_from_level()
+    return set_up_in_any_version(options.config, options.references, options.plugin_args)
+
+
+def _log_from_level() -> None:
     log_once()
     if "LOG_LEVEL" in os.environ:
         from kubesched.serving import set_up_logging
 
         set_up_logging(os.environ)
-    return set_up(config or options.config, options.references, options.plugin_args, release=release or DEFAULT_RELEASE)
 
 
 def _calling_extenders(setup: "Setup", extenders: str) -> "Setup":

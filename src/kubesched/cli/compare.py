@@ -160,16 +160,16 @@ def _read(
 
 
 def _kinds_read(side: "Candidate", *, may_fail: bool) -> "Iterable[str]":
-    """The kinds that the plugins of a side read; none where its version rejects the configuration.
+    """The kinds that the plugins of a side read; none where no version accepts the configuration.
 
     Raises:
-        ConfigError: it does, and may not.
+        ConfigError: none does, and this may not be.
     """
-    from kubesched.comparison import ReadCandidate
     from kubesched.errors import ConfigError
+    from kubesched.setup import set_up_in_any_version
 
     try:
-        return ReadCandidate(side).set_up().read_kinds
+        return set_up_in_any_version(side.configuration, side.plugins, side.plugin_args)[0].read_kinds
     except ConfigError:
         if may_fail:  # the notice says so
             return ()

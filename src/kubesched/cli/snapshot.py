@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from kubesched.cli.cluster import note, read_cluster, read_setup
+from kubesched.cli.cluster import note, read_cluster, read_setup_in_any_version
 from kubesched.cli.completed_names import complete_pods
 from kubesched.cli.completion import complete_files
 from kubesched.cli.inputs import InputOptions, with_inputs
@@ -126,7 +126,7 @@ def snapshot(
     """  # noqa: D301
     from kubesched.snapshot import only_read_fields
 
-    setup = read_setup(inputs.setup)
+    setup, _ = read_setup_in_any_version(inputs.setup)
     _check_files(inputs, output, table)
     kinds = (*keep, *((_NODE_METRICS,) if usage else ()), *setup.read_kinds)
     cluster = read_cluster(inputs, kinds=kinds, may_lack_nodes=True)

@@ -26,5 +26,6 @@ with lazy_exports(__name__):
         load_configuration as load_configuration,
         readers_of as readers_of,
         set_up as set_up,
+        set_up_in_any_version as set_up_in_any_version,
     )
     from kubesched.setup.sources import read_source as read_source, read_sources as read_sources

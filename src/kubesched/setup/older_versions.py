@@ -1,20 +1,15 @@
-"""Reads configurations of versions before v1: finds the Policy that one names, and logs that one was converted."""
+"""Reads configurations of versions before v1: finds the Policy that one names, and words that one was converted."""
 
-import logging
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Final
 
 from kubesched.config import ConfigSource, Readable, is_meant_as_configuration, read_text
 from kubesched.documents import read_file, write_yaml
 from kubesched.errors import ConfigError, InputError
 from kubesched.legacy import Conversion, OlderVersions, convert_configuration
-from kubesched.release import DEFAULT_RELEASE
+from kubesched.release import Release
 from kubesched.setup.registry import PluginLike, find_plugins
 from kubesched.setup.sources import local_places
-
-_LOG: Final = logging.getLogger("kubesched.config")
 
 
 def older_versions(source: object, on_conversion: Callable[[Conversion], None]) -> OlderVersions:
@@ -55,7 +50,8 @@ def convert_text(
     if conversion.is_unchanged:
         return read_text(source), False
     reader = "kube-scheduler" if kube_scheduler else "kubesched"
-    heading = [f"Converted from {conversion.origin} for {reader}; its plugins decide as in {DEFAULT_RELEASE}."]
+    decide = "its plugins decide as in the version of Kubernetes that reads it"
+    heading = [f"Converted from {conversion.origin} for {reader}; {decide}."]
     comments: dict[str, str] = {}
     for notice in conversion.notices:
         if notice.path:
@@ -68,23 +64,16 @@ def convert_text(
     return header + write_yaml(conversion.document, comments), conversion.is_lossy
 
 
-@contextmanager
-def logging_conversions(source: object) -> Iterator[Callable[[Conversion], None]]:
-    """Log one line on each conversion, however much has changed, if the block ends without an error.
+def conversion_words(conversion: Conversion, source: object, release: Release) -> str:
+    """The line about a conversion, however much has changed.
 
-    After an error, the command that the line names would end with the same error.
+    Args:
+        release: whose rules decide.
     """
-    conversions: list[Conversion] = []
-    yield conversions.append
-    name = source.file if isinstance(source, ConfigSource) else source if isinstance(source, Path) else "FILE"
-    for conversion in conversions:
-        _LOG.warning(
-            "%s: converted from %s; its plugins decide as in %s. See: kubesched config convert --for kubesched %s",
-            "configuration" if name == "FILE" else name,
-            conversion.origin,
-            DEFAULT_RELEASE,
-            name,
-        )
+    file = source.file if isinstance(source, ConfigSource) else source if isinstance(source, Path) else None
+    decide = f"its plugins decide as in {release}"
+    see = f"kubesched config convert --for kubesched {file or 'FILE'}"
+    return f"{file or 'configuration'}: converted from {conversion.origin}; {decide}. See: {see}"
 
 
 def _read_policy(path: str, folder: Path) -> str:

@@ -14,11 +14,11 @@ from kubesched.config import load_configuration as read_configuration
 from kubesched.errors import ConfigError, InputError
 from kubesched.framework import Probe, Probes, Profile, kinds_read
 from kubesched.legacy import Conversion
-from kubesched.release import DEFAULT_RELEASE, Release
+from kubesched.release import DEFAULT_RELEASE, RELEASES, Release
 from kubesched.scheduler import Request
 from kubesched.setup.added_plugins import ArgsLike, enable_loaded, read_args, without_plugins
 from kubesched.setup.extender_calls import ExtenderCalls, answering_calls, sent_kinds
-from kubesched.setup.older_versions import logging_conversions, older_versions
+from kubesched.setup.older_versions import conversion_words, older_versions
 from kubesched.setup.profiles import build_profiles
 from kubesched.setup.registry import PluginLike, Registry, find_plugins
 from kubesched.setup.sources import read_source
@@ -30,7 +30,7 @@ kube-scheduler's defaults."""
 Profiles = Sequence[Profile]
 """Profiles that somebody has built already."""
 
-_LOG: Final = logging.getLogger("kubesched.plugin")
+_Say = Callable[[str, str], None]  # is called with the name of a logger and a warning
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 _NO_FLAGS = LeaderElectionFlags()
 _WITH_CONFIGURATION_OF_DRIVERS: Final = frozenset(("DeviceClass", "ResourceClaim"))
@@ -143,8 +143,10 @@ def load_configuration(
         print([profile.scheduler_name for profile in configuration.profiles])
     """
     located = _located(source)
-    with logging_conversions(located) as on_conversion:
-        return _load(located, find_plugins(plugins, release=release), plugin_args, on_conversion)
+    loaded, conversions = _load(located, find_plugins(plugins, release=release), plugin_args)
+    for conversion in conversions:
+        _log("kubesched.config", conversion_words(conversion, located, release))
+    return loaded
 
 
 def set_up(
@@ -181,34 +183,76 @@ def set_up(
             raise InputError("a Setup or profiles take no plugins or plugin_args; give them to set_up()")
         given = configuration if isinstance(configuration, Setup) else _of_profiles(configuration)
         return given if extender_calls is None else given.calling(extender_calls)
-    configuration, plugins, skipped = _located(configuration), tuple(plugins), tuple(skipped)
-    registry = find_plugins(plugins, release=release)
-    with logging_conversions(configuration) as on_conversion:
-        loaded = _load(
-            configuration,
-            registry,
-            plugin_args,
-            on_conversion,
-            default_plugins=default_plugins,
-            skipped=skipped,
-            flags=flags,
-        )
-        setup = _build(configuration, loaded, registry, plugin_args, default_plugins=default_plugins)
-    for profile in setup.profiles:
-        _warn_of_bind(profile)
+    build = _builder(
+        configuration,
+        plugins,
+        plugin_args,
+        default_plugins=default_plugins,
+        skipped=tuple(skipped),
+        flags=flags,
+        extender_calls=extender_calls,
+    )
+    return build(release)
 
-    def in_version(other: Release) -> Setup:
-        return set_up(
-            configuration,
-            plugins,
-            plugin_args,
-            default_plugins=default_plugins,
-            skipped=skipped,
-            flags=flags,
-            release=other,
-        )
 
-    return msgspec.structs.replace(setup, extender_calls=extender_calls, in_version=in_version)
+def set_up_in_any_version(
+    configuration: ConfigurationLike, plugins: Iterable[PluginLike] = (), plugin_args: Mapping[str, ArgsLike] = _NO_ARGS
+) -> tuple[Setup, Callable[[], None]]:
+    """Build profiles before it is known which version decides: those of the first one that accepts the configuration.
+
+    Returns: the setup, and what logs the warnings about it; call it if the version turns out to be this one.
+    Raises:
+        InputError, ConfigError, PluginDefinitionError: as from load_configuration, as the default version says it.
+    """
+    build, refused = _builder(configuration, plugins, plugin_args), list[ConfigError]()
+    for release in (DEFAULT_RELEASE, *RELEASES):
+        try:
+            return _built_quietly(build, release)
+        except ConfigError as error:
+            refused.append(error)
+    raise refused[0]
+
+
+def _built_quietly(build: Callable[..., Setup], release: Release) -> tuple[Setup, Callable[[], None]]:
+    said: list[tuple[str, str]] = []
+
+    def log_warnings() -> None:
+        for logger, warning in said:
+            _log(logger, warning)
+
+    return build(release, lambda *warning: said.append(warning)), log_warnings
+
+
+def _builder(
+    configuration: ConfigurationLike,
+    plugins: Iterable[PluginLike],
+    plugin_args: Mapping[str, ArgsLike],
+    *,
+    default_plugins: bool = True,
+    skipped: tuple[str, ...] = (),
+    flags: LeaderElectionFlags = _NO_FLAGS,
+    extender_calls: ExtenderCalls | None = None,
+) -> Callable[..., Setup]:
+    """What builds the profiles of a configuration for a version, with arguments as those of `set_up`."""
+    located, plugins = _located(configuration), tuple(plugins)
+
+    def build(release: Release, say: _Say = _log) -> Setup:
+        registry = find_plugins(plugins, release=release)
+        loaded, conversions = _load(
+            located, registry, plugin_args, default_plugins=default_plugins, skipped=skipped, flags=flags
+        )
+        setup = _build(located, loaded, registry, plugin_args, default_plugins=default_plugins)
+        for conversion in conversions:  # after an error, the command that the line names would end with the same error
+            say("kubesched.config", conversion_words(conversion, located, release))
+        for profile in setup.profiles:
+            _warn_of_bind(profile, say)
+        return msgspec.structs.replace(setup, extender_calls=extender_calls, in_version=build)
+
+    return build
+
+
+def _log(logger: str, warning: str) -> None:
+    logging.getLogger(logger).warning("%s", warning)
 
 
 def _build(
@@ -240,15 +284,12 @@ def _skipping(configuration: KubeSchedulerConfiguration, registry: Registry) -> 
     return f"\n  {advice}" if unknown else ""
 
 
-def _warn_of_bind(profile: Profile) -> None:
+def _warn_of_bind(profile: Profile, say: _Say) -> None:
     """Warn of bind plugins that are never called, because DefaultBinder comes first and binds every pod."""
     names = [plugin.name for plugin in profile.points["bind"]]
     if "DefaultBinder" in names and (late := names[names.index("DefaultBinder") + 1 :]):
-        _LOG.warning(
-            "profile %s: DefaultBinder binds every pod before bind of %s is called; disable DefaultBinder at bind",
-            profile.scheduler_name,
-            " and ".join(late),
-        )
+        never = f"DefaultBinder binds every pod before bind of {' and '.join(late)} is called"
+        say("kubesched.plugin", f"profile {profile.scheduler_name}: {never}; disable DefaultBinder at bind")
 
 
 def _of_profiles(profiles: Profiles) -> Setup:
@@ -270,22 +311,22 @@ def _load(
     source: KubeSchedulerConfiguration | ConfigSource | bytes | None,
     registry: Registry,
     plugin_args: Mapping[str, ArgsLike],
-    on_conversion: Callable[[Conversion], None],
     *,
     default_plugins: bool = True,
     skipped: tuple[str, ...] = (),
     flags: LeaderElectionFlags = _NO_FLAGS,
-) -> KubeSchedulerConfiguration:
-    args = read_args(plugin_args, registry)
-    if not isinstance(source, KubeSchedulerConfiguration):
-        source = read_configuration(
-            source,
+) -> tuple[KubeSchedulerConfiguration, list[Conversion]]:
+    args, conversions = read_args(plugin_args, registry), list[Conversion]()
+    read = source
+    if not isinstance(read, KubeSchedulerConfiguration):
+        read = read_configuration(
+            read,
             args_types=registry.args_types,
             default_plugins=default_plugins,
-            flags=flags if not isinstance(source, ConfigSource) else source.flags.replaced_by(flags),
-            to_v1=older_versions(source, on_conversion).to_v1,
+            flags=flags if not isinstance(read, ConfigSource) else read.flags.replaced_by(flags),
+            to_v1=older_versions(read, conversions.append).to_v1,
             release=registry.release,
         )
     if skipped or not default_plugins:
-        source = without_plugins(source, () if default_plugins else registry.of_kube_scheduler, skipped)
-    return enable_loaded(source, registry, args)
+        read = without_plugins(read, () if default_plugins else registry.of_kube_scheduler, skipped)
+    return enable_loaded(read, registry, args), conversions
