@@ -123,6 +123,11 @@ class KubeObject(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
         metadata = self.metadata
         return f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name
 
+    def is_made_for(self, other: "KubeObject") -> bool:
+        """Whether another object controls this one, such as a pod the claims that were made for it."""
+        owner = self.metadata.controller
+        return owner is not None and owner.uid == other.uid
+
     @property
     def is_terminating(self) -> bool:
         """Whether metadata.deletionTimestamp is set."""

@@ -11,7 +11,6 @@ from kubesched.api import (
     EXTENDED_RESOURCE_CLAIM,
     DeviceStatus,
     EventType,
-    KubeObject,
     Pod,
     PodCondition,
     ResourceClaim,
@@ -34,9 +33,9 @@ def left_claims(pod: Pod, find: Find, *, comes_back: bool = False) -> Iterator[W
     for name in _claim_names(pod):
         claim = find("ResourceClaim", f"{pod.namespace}/{name}")
         if isinstance(claim, ResourceClaim):
-            if _is_made_for(claim, pod) and comes_back and EXTENDED_RESOURCE_CLAIM not in claim.annotations:
+            if claim.is_made_for(pod) and comes_back and EXTENDED_RESOURCE_CLAIM not in claim.annotations:
                 yield WatchEvent(EventType.MODIFIED, "ResourceClaim", edited(claim, status=ResourceClaimStatus()))
-            elif _is_made_for(claim, pod):
+            elif claim.is_made_for(pod):
                 yield WatchEvent(EventType.DELETED, "ResourceClaim", claim)
             elif (released := _released(claim, pod)) is not claim:
                 yield WatchEvent(EventType.MODIFIED, "ResourceClaim", released)
@@ -75,11 +74,6 @@ def _claim_names(pod: Pod) -> Iterator[str]:
     yield from dict.fromkeys(filter(None, names))
 
 
-def _is_made_for(claim: KubeObject, pod: Pod) -> bool:
-    owner = claim.metadata.controller
-    return owner is not None and owner.uid == pod.uid
-
-
 def _released(claim: ResourceClaim, pod: Pod) -> ResourceClaim:
     """The claim without the reservation of a pod; the same claim if it has none."""
     users = claim.status.reserved_for or ()
@@ -100,7 +94,7 @@ def fresh_device_claims(old: Pod, new: Pod, find: Find) -> Iterator[tuple[Resour
     made = {entry.name: entry.resource_claim_name for entry in new.status.resource_claim_statuses or ()}
     for entry in old.status.resource_claim_statuses or ():
         claim = find("ResourceClaim", f"{old.namespace}/{entry.resource_claim_name}")
-        if isinstance(claim, ResourceClaim) and _is_made_for(claim, old):
+        if isinstance(claim, ResourceClaim) and claim.is_made_for(old):
             yield claim, _fresh_claim(claim, made[entry.name], new)
 
 

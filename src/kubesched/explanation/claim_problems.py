@@ -10,7 +10,7 @@ from kubesched.api import KubeObject, PersistentVolume, PersistentVolumeClaim, S
 from kubesched.explanation.evaluation import Evaluation
 from kubesched.naming import near_letters
 from kubesched.plugins import at_hand_words, makes_volumes, volumes_at_hand
-from kubesched.state import ClaimUse, is_bound, is_controlled_by, storage_class_of
+from kubesched.state import ClaimUse, is_bound, storage_class_of
 
 VOLUME_PLUGINS: Final = ("VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone")
 """The plugins that look at claims."""
@@ -78,7 +78,7 @@ def _missing(evaluation: Evaluation, use: ClaimUse, key: str) -> ClaimProblem:
 
 
 def _with_claim(evaluation: Evaluation, use: ClaimUse, claim: PersistentVolumeClaim) -> Iterator[ClaimProblem]:
-    if use.is_ephemeral and not is_controlled_by(claim, evaluation.pod):
+    if use.is_ephemeral and not claim.is_made_for(evaluation.pod):
         yield ClaimProblem(use, claim.key, Problem.NOT_OWNED, f"claim {claim.key} was not created for the pod", claim)
     elif claim.is_terminating:
         yield ClaimProblem(use, claim.key, Problem.LEAVES, f"claim {claim.key} is being deleted", claim)

@@ -13,7 +13,7 @@ import msgspec
 from kubesched.admission import admin_access_faults
 from kubesched.api import Namespace, Pod, PodResourceClaim, ResourceClaim, ResourceClaimTemplate
 from kubesched.naming import near_letters
-from kubesched.plugins import alternatives_of, claim_name, is_made_for
+from kubesched.plugins import alternatives_of, claim_name
 from kubesched.state import ObjectStore
 
 CONTROLLER: Final = "the resourceclaim controller of kube-controller-manager"
@@ -96,7 +96,7 @@ def _not_made(pod: Pod, entry: PodResourceClaim, objects: ObjectStore) -> Device
 def _of_claim(
     pod: Pod, entry: PodResourceClaim, claim: ResourceClaim, objects: ObjectStore
 ) -> Iterator[DeviceClaimProblem]:
-    if not entry.resource_claim_name and not is_made_for(claim, pod):
+    if not entry.resource_claim_name and not claim.is_made_for(pod):
         words = f"ResourceClaim {claim.key} was made for another pod"
         yield DeviceClaimProblem(entry, Lack.OWNER, words, claim.name, claim=claim)
     elif claim.is_terminating:

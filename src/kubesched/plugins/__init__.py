@@ -35,7 +35,6 @@ with lazy_exports(__name__):
         consumed_by as consumed_by,
         demand_of as demand_of,
         devices_for as devices_for,
-        is_made_for as is_made_for,
         node_selector_of as node_selector_of,
         reasons_together as reasons_together,
         refusal_of as refusal_of,

@@ -92,14 +92,6 @@ class _Bundle:
         """(n,) the place of the volume at which each node is; the place for none at the end."""
         return np.where(self.at < self.end, self._places[np.minimum(self.at, len(self._places) - 1)], self._none)
 
-    def pass_by(self, taken: list[IntVector], numbers: IntVector) -> None:
-        """Go on, on each node, to a volume that none of these claims gets there."""
-        while True:
-            is_taken = (self.at < self.end) & _are_among(numbers[self.here()], taken)
-            if not np.count_nonzero(is_taken):
-                return
-            self.at += is_taken
-
     def go_on_from(self, places: Places) -> None:
         """Leave out, on each node, what comes before a place."""
         reachable, n_places = self._reachable, self._none + 1

@@ -26,7 +26,7 @@ from kubesched.plugins.volume_binding_hints import EVENTS
 from kubesched.plugins.volume_matching import NO_VOLUME, ClaimWish, matching_volumes, reach_of_bound, wish_of
 from kubesched.plugins.volume_provisioning import NO_STORAGE, NONE_TO_BIND, provisioning_problems
 from kubesched.plugins.volume_rejections import alike_for_claims, not_provided, unreached
-from kubesched.state import ClaimUse, NodeInfo, Nodes, is_bound, is_controlled_by, not_owned, storage_class_of
+from kubesched.state import ClaimUse, NodeInfo, Nodes, is_bound, not_owned, storage_class_of
 
 Problems = npt.NDArray[np.int16]
 
@@ -320,7 +320,7 @@ def _claim_problem(pod: Pod, use: ClaimUse, claim: PersistentVolumeClaim) -> str
         return f'persistentvolumeclaim "{use.name}" bound to non-existent persistentvolume "{gone}"'
     if claim.is_terminating:
         return f'persistentvolumeclaim "{use.name}" is being deleted'
-    if use.is_ephemeral and not is_controlled_by(claim, pod):
+    if use.is_ephemeral and not claim.is_made_for(pod):
         return not_owned(claim, pod)
     return ""
 

@@ -73,7 +73,6 @@ with lazy_exports(__name__):
         disks_conflict as disks_conflict,
         driver_limits as driver_limits,
         is_bound as is_bound,
-        is_controlled_by as is_controlled_by,
         migrated_plugins as migrated_plugins,
         not_owned as not_owned,
         storage_class_of as storage_class_of,

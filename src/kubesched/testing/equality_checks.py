@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterator
 from operator import attrgetter
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -62,11 +62,11 @@ def _key(subject: Subject, cluster: FakeCluster, pod: Pod) -> list[Hashable]:
 
 def _varied(pod: Pod, others: tuple[Pod, ...]) -> Iterator[tuple[str, Pod]]:
     """Copies of a pod with one field of another pod, and what that is."""
-    document = _document(pod)
+    document = pod.document
     for section, field in _SECTIONS:
         seen = {msgspec.json.encode(document[section].get(field))}
         for other in others:
-            value = _document(other)[section].get(field)
+            value = other.document[section].get(field)
             written = msgspec.json.encode(value)
             if written in seen:
                 continue
@@ -79,11 +79,6 @@ def _varied(pod: Pod, others: tuple[Pod, ...]) -> Iterator[tuple[str, Pod]]:
             copy = decode_object("Pod", msgspec.json.encode(made))
             assert isinstance(copy, Pod)
             yield f"the {field} of {other.key}", copy
-
-
-def _document(pod: Pod) -> dict[str, Any]:
-    document: dict[str, Any] = msgspec.json.decode(pod.raw)
-    return document
 
 
 def _difference(subject: Subject, cluster: FakeCluster, pod: Pod, other: Pod) -> str:

@@ -40,7 +40,7 @@ def requests(case: Case, where: BoolVector) -> Iterator[Remedy]:
     """Names of resources and cores that are written wrongly; the smallest cut of each resource that opens a node."""
     yield from misspelt_resources(case)
     yield from offered_in_place(case)
-    yield from _more_pods(case, where)
+    yield from _more_pods(case)
     yield from _milli_cpu(case)
     cuts = [(position, cut) for position, cut in _cuts(case, where) if not _is_served(case, cut)]
     room = ReplicaRoom(case, where) if cuts else None
@@ -71,7 +71,7 @@ def _for_replicas(case: Case, position: int, cut: dict[str, int], room: ReplicaR
     yield _smaller(case, position, cut, f"room for {n} of {n_wanted} pods")
 
 
-def _more_pods(case: Case, where: BoolVector) -> Iterator[Remedy]:
+def _more_pods(case: Case) -> Iterator[Remedy]:
     """Several pods, where no node of the kind that the pod chooses has as many devices as it asks for."""
     if case.chosen is None:
         return

@@ -32,7 +32,7 @@ def drain_parts(result: Drain) -> Iterator[Part]:
     yield _pending("pending", "Would stay pending", result.of(Fate.PENDING))
     yield _pending("notKnown", "Cannot be decided", result.of(Fate.NOT_KNOWN))
     yield _pending("otherSchedulers", "Of other schedulers", result.of(Fate.FOREIGN))
-    yield _held_up(result.budgets, result.of(Fate.BLOCKED))
+    yield _held_up(result.budgets)
     yield _interrupted(result)
     yield _hanging(result.of(Fate.HANGS))
     yield from _unreachable(result)
@@ -110,7 +110,7 @@ def _unreachable(result: Drain) -> Iterator[Paragraph]:
             yield Paragraph(f"{are}: {why}.", Level.WARNING)
 
 
-def _held_up(budgets: Iterable[BudgetUse], blocked: Sequence[DrainedPod]) -> Table:
+def _held_up(budgets: Iterable[BudgetUse]) -> Table:
     columns = (
         Column("budget"),
         Column("pods", align=Align.NUMBER),

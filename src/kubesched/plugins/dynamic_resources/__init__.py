@@ -26,7 +26,7 @@ with lazy_exports(__name__):
         UnboundDynamicResources as UnboundDynamicResources,
         UnscoredDynamicResources as UnscoredDynamicResources,
     )
-    from kubesched.plugins.dynamic_resources.pod_claims import claim_name as claim_name, is_made_for as is_made_for
+    from kubesched.plugins.dynamic_resources.pod_claims import claim_name as claim_name
     from kubesched.plugins.dynamic_resources.pod_demand import PodDemand as PodDemand, demand_of as demand_of
     from kubesched.plugins.dynamic_resources.request_devices import (
         DeviceObstacle as DeviceObstacle,

@@ -9,7 +9,7 @@ from collections.abc import Hashable
 
 from kubesched.api import EXTENDED_RESOURCE_CLAIM, ActionType, EventResource, KubeObject, Pod, ResourceClaim
 from kubesched.framework import EventRegistration, QueueingHint, Status
-from kubesched.plugins.dynamic_resources.pod_claims import claim_name, claims_of, is_made_for
+from kubesched.plugins.dynamic_resources.pod_claims import claim_name, claims_of
 from kubesched.plugins.shared_hints import queue_if, registration
 from kubesched.state import ObjectStore
 
@@ -41,7 +41,7 @@ def claim_events(objects: ObjectStore, *, tries_at_once: bool) -> list[EventRegi
         return queue_if(isinstance(new, Pod) and new.uid == pod.uid and has_claims(new))
 
     def on_left_over(pod: Pod, old: KubeObject | None, new: KubeObject | None) -> QueueingHint:
-        return queue_if(old is not None and EXTENDED_RESOURCE_CLAIM in old.annotations and is_made_for(old, pod))
+        return queue_if(old is not None and EXTENDED_RESOURCE_CLAIM in old.annotations and old.is_made_for(pod))
 
     node = ActionType.ADD | ActionType.UPDATE_NODE_LABEL | ActionType.UPDATE_NODE_ALLOCATABLE
     further = [registration(EventResource.RESOURCE_CLAIM, ActionType.DELETE, on_left_over, lambda pod: pod.uid)]

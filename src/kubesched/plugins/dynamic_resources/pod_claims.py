@@ -4,7 +4,7 @@ Rule: kube-scheduler v1.36 DynamicResources: the entries of spec.resourceClaims 
 name that the resourceclaim controller wrote into the pod's status. The texts are upstream's.
 """
 
-from kubesched.api import KubeObject, Pod, PodResourceClaim, ResourceClaim
+from kubesched.api import Pod, PodResourceClaim, ResourceClaim
 from kubesched.framework import Status
 from kubesched.state import ObjectStore
 
@@ -40,17 +40,11 @@ def claim_name(pod: Pod, entry: PodResourceClaim) -> tuple[str, str]:
     return "", f'pod "{pod.key}": ResourceClaim not created yet'
 
 
-def is_made_for(claim: KubeObject, pod: Pod) -> bool:
-    """Whether a controller, or a scheduler, made the claim for the pod."""
-    owner = claim.metadata.controller
-    return owner is not None and owner.uid == pod.uid
-
-
 def _problem(pod: Pod, entry: PodResourceClaim, name: str, claim: object) -> str:
     """What is wrong with the claim of an entry; empty for nothing."""
     if not isinstance(claim, ResourceClaim):
         return f'could not find ResourceClaim "{pod.namespace}/{name}"'
-    if not entry.resource_claim_name and not is_made_for(claim, pod):
+    if not entry.resource_claim_name and not claim.is_made_for(pod):
         return f"ResourceClaim {claim.key} was not created for Pod {pod.key} (Pod is not owner)"
     if claim.is_terminating:
         return f'resourceclaim "{name}" is being deleted'

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from kubesched.api import DeviceClass, KubeObject, Pod, PodRequests, is_extended_resource
+from kubesched.api import DeviceClass, KubeObject, is_extended_resource
 from kubesched.state.objects import ObjectStore
 
 _IMPLICIT: Final = "deviceclass.resource.kubernetes.io/"
@@ -43,10 +43,6 @@ class DeviceClasses:
             return _NONE
         served = sorted(name for name, amount in requests.items() if name in known and amount > 0)
         return {name: self._class_of(name) for name in served}
-
-    def needs_claims(self, pod: Pod) -> bool:
-        """Whether a pod needs resource claims: it lists some, or a class serves what it asks for."""
-        return bool(pod.spec.resource_claims) or bool(self.by_resource and self.serving(PodRequests(pod).wanted))
 
     def __len__(self) -> int:
         return len(self.by_resource)

@@ -11,7 +11,6 @@ with lazy_exports(__name__):
     )
     from kubesched.state.volumes.claims import (
         is_bound as is_bound,
-        is_controlled_by as is_controlled_by,
         not_owned as not_owned,
         storage_class_of as storage_class_of,
         storage_request as storage_request,

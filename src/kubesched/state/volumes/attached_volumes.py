@@ -28,7 +28,7 @@ from kubesched.state.objects import ObjectStore
 from kubesched.state.pod_info import PodInfo
 from kubesched.state.pod_volumes import PodVolumes
 from kubesched.state.stale_rows import StaleRows
-from kubesched.state.volumes.claims import is_controlled_by, not_owned, storage_class_of
+from kubesched.state.volumes.claims import not_owned, storage_class_of
 from kubesched.state.volumes.csi_nodes import migrated_plugins
 from kubesched.state.volumes.volume_use import VolumeUse
 
@@ -136,7 +136,7 @@ class AttachedVolumes:
             key = f"{pod.namespace}/{name}"
             if is_ephemeral:
                 claim = self._objects.get("PersistentVolumeClaim", key)
-                if isinstance(claim, PersistentVolumeClaim) and not is_controlled_by(claim, pod):
+                if isinstance(claim, PersistentVolumeClaim) and not claim.is_made_for(pod):
                     return VolumesFound(frozenset(), not_owned(claim, pod))
             volumes.add(self._of_claim(key))
         for kind, source in used.in_tree:

@@ -29,12 +29,6 @@ def is_bound(claim: PersistentVolumeClaim) -> bool:
     return bool(claim.spec.volume_name) and BIND_COMPLETED in claim.annotations
 
 
-def is_controlled_by(claim: PersistentVolumeClaim, pod: Pod) -> bool:
-    """Whether the claim was made for the pod, as those of ephemeral volumes are."""
-    owner = claim.metadata.controller
-    return owner is not None and owner.uid == pod.uid
-
-
 def not_owned(claim: PersistentVolumeClaim, pod: Pod) -> str:
     """What is wrong with an ephemeral volume's claim that was not made for the pod."""
     return f"PVC {claim.key} was not created for pod {pod.key} (pod is not owner)"
