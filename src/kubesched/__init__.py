@@ -115,6 +115,7 @@ with lazy_exports(__name__, "__version__"):
     )
     from kubesched.programs import run_scheduler as run_scheduler, serve_extender as serve_extender
     from kubesched.release import Release as Release
+    from kubesched.replay import PodRun as PodRun, Replay as Replay, replay as replay
     from kubesched.scheduler import TieBreak as TieBreak
     from kubesched.serving import ServerOptions as ServerOptions, TlsFiles as TlsFiles
     from kubesched.session import Placement as Placement, PodState as PodState, Report as Report, Simulator as Simulator

@@ -59,6 +59,7 @@ ONLY_IN = {
         "explanation",
         "planning",
         "comparison",
+        "replay",
     },  # but for shown, for annotations
     "prometheus_client": {"metrics", "serving", "extender"},
     "rich": {"cli", "pages.formats"},

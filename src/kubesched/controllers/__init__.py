@@ -113,7 +113,11 @@ with lazy_exports(__name__):
     )
     from kubesched.controllers.node_shapes import node_shapes as node_shapes
     from kubesched.controllers.ordered_creation import OrderedCreation as OrderedCreation
-    from kubesched.controllers.replacements import further_copy as further_copy, replacement_of as replacement_of
+    from kubesched.controllers.replacements import (
+        fresh_pod as fresh_pod,
+        further_copy as further_copy,
+        replacement_of as replacement_of,
+    )
     from kubesched.controllers.rollout_steps import (
         RolloutPlan as RolloutPlan,
         RolloutView as RolloutView,

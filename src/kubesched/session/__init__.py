@@ -3,6 +3,7 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
+    from kubesched.session.agenda import Agenda as Agenda
     from kubesched.session.attempt import (
         Attempt as Attempt,
         Preempt as Preempt,

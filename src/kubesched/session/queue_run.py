@@ -1,7 +1,8 @@
 """Runs a scheduler over the pods in its queue, on a virtual clock, until nothing more can happen.
 
 That is when the active and backoff queues are empty, so that only the flush of unschedulable pods is left, or when pods
-that ended in an error would only be tried again in an unchanged cluster.
+that ended in an error would only be tried again in an unchanged cluster. A run with an agenda goes on until that is
+empty, too.
 """
 
 import gc
@@ -11,6 +12,7 @@ from typing import Any
 
 from kubesched.framework import HOOK_FAULTS, Action, Decision, VirtualClock, answer_text
 from kubesched.scheduler import BindingCycle, Eviction, PermitRequest, Request, Scheduler, WaitRequest, drive
+from kubesched.session.agenda import Agenda
 from kubesched.session.memory_cluster import MemoryCluster
 from kubesched.session.suspended import LATER, SuspendedCycles
 from kubesched.setup import EventLoop
@@ -29,9 +31,10 @@ class QueueRun:
         scheduler, cluster, clock, loop, suspended: of the session.
         answer: what `drive` asks for a scheduling cycle.
         decided: called with each decision; true ends the run.
+        agenda: what happens meanwhile.
 
     Attributes:
-        outcomes: the last decision on each pod, by uid.
+        outcomes: the last decision on each pod, by uid; with an agenda, only on pods that are left pending.
     """
 
     def __init__(
@@ -43,6 +46,7 @@ class QueueRun:
         suspended: SuspendedCycles,
         answer: Callable[[Request], Awaitable[Any]],
         decided: Callable[[Decision], bool],
+        agenda: Agenda | None = None,
     ) -> None:
         self.outcomes: dict[str, Decision] = {}
         self._scheduler = scheduler
@@ -52,14 +56,15 @@ class QueueRun:
         self._suspended = suspended
         self._answer_cycle = answer
         self._decided = decided
+        self._agenda = agenda
         self._errors: dict[str, tuple[int, int]] = {}  # uid -> changes seen, errors so far
         self._is_over = False
 
-    async def go(self, total: Callable[[], int], progress: Progress | None) -> None:
+    async def go(self, counts: Callable[[], tuple[int, int]], progress: Progress | None) -> None:
         """Try the pods.
 
         Args:
-            total: gives how many pods there are, for `progress`.
+            counts: gives what `progress` is called with.
         """
         plugins = [plugin for framework in self._scheduler.frameworks.values() for plugin in framework.profile.plugins]
         may_have_tasks = any(plugin.defines("start") for plugin in plugins)
@@ -71,9 +76,9 @@ class QueueRun:
             if step % _COLLECT_EVERY == 0:
                 gc.collect(0)  # the caller has paused the collector
             if progress is not None:  # for each pod: one may take a second
-                progress(len(self.outcomes), total())
+                progress(*counts())
         if progress is not None:
-            progress(total(), total())
+            progress(counts()[1], counts()[1])
 
     async def _step(self) -> bool:
         """Try one pod, or let time pass; false when nothing more can happen."""
@@ -91,27 +96,47 @@ class QueueRun:
 
     def _pass_time(self) -> bool:
         waiting = self._scheduler.queue.counts()
-        if not waiting["backoff"] and not waiting["active"] and not self._suspended:
+        due = None if self._agenda is None else self._agenda.next_time()
+        if due is None and not waiting["backoff"] and not waiting["active"] and not self._suspended:
             return False
-        deadlines = (self._suspended.next_deadline(), self._scheduler.next_deadline())
+        deadlines = (due, self._suspended.next_deadline(), self._scheduler.next_deadline())
         times = [deadline for deadline in deadlines if deadline is not None]
         if not times:
             return False
         self._clock.advance_to(min(times))
         self._scheduler.advance()
+        if due is not None and due <= self._clock.seconds:
+            self._carry_out()
         self._resume()
         return True
 
+    def _carry_out(self) -> None:
+        """Have happen what is due; what was noted of earlier times is not kept."""
+        assert self._agenda is not None
+        self._agenda.carry_out(self._clock.seconds)
+        self._cluster.n_changes += 1
+        self._cluster.evicted.clear()
+        self._cluster.events.clear()
+
     def _note(self, decision: Decision) -> None:
-        self.outcomes[decision.pod.uid] = decision
+        uid = decision.pod.uid
+        if self._agenda is None or not decision.node_name:
+            self.outcomes[uid] = decision
+        else:
+            self.outcomes.pop(uid, None)
+            self._errors.pop(uid, None)
         self._is_over |= self._decided(decision)
 
     def _give_up_if_hopeless(self, decision: Decision) -> None:
         """A pod that no plugin rejected is tried again without an event: but not after it failed twice in the same
-        cluster, or too often in any.
+        cluster, or too often in any. While an agenda changes the cluster, only faults count, and how many there are.
         """
         uid, n_changes = decision.pod.uid, self._cluster.n_changes
         last, n_errors = self._errors.get(uid, (-1, 0))
+        if self._agenda is not None and self._agenda.next_time() is not None:
+            if decision.reason != "SchedulerError":
+                return
+            last = -1
         if last == n_changes or n_errors >= _MAX_ERRORS:
             self._scheduler.queue.delete(decision.pod)
         self._errors[uid] = (n_changes, n_errors + 1)

@@ -27,6 +27,7 @@ from kubesched.scheduler import (
     start_plugins,
     stop_plugins,
 )
+from kubesched.session.agenda import Agenda
 from kubesched.session.attempt import Attempt, Preempt, attempt
 from kubesched.session.cluster_now import ClusterNow
 from kubesched.session.creation import Creation
@@ -126,6 +127,7 @@ class Session(ClusterNow):
         self.clock = VirtualClock()
         self.loop = EventLoop()
         self.decisions: Callable[[Decision], None] | None = None
+        self._agenda: Agenda | None = None
         self.assumed: Set[tuple[str, str]] = frozenset()
         self.rng = Random(seed)
         self.plugin_events = PluginEvents()
@@ -306,7 +308,8 @@ class Session(ClusterNow):
             if not isinstance(one, Pod) or one.node_name:
                 self._tell(WatchEvent(EventType.MODIFIED, kind_of(one), one))
                 continue
-            self.pending.append(one)
+            if self._agenda is None:  # else `pending` is found at the end
+                self.pending.append(one)
             self._inventory.put(one)
             if self.creation.is_allowed(one):
                 self._tell(WatchEvent(EventType.ADDED, "Pod", one))
@@ -360,7 +363,11 @@ class Session(ClusterNow):
             return
         if event.type is _DELETED:
             self._release_claims(pod)
+            if self._agenda is not None:
+                self._agenda.left(pod)
         elif pod.node_name:
+            if self._agenda is not None:
+                self._agenda.bound(pod)
             created = self.creation.placed(pod)
             if created is not None:
                 self._tell(WatchEvent(EventType.ADDED, "Pod", created))
@@ -413,21 +420,47 @@ class Session(ClusterNow):
             finally:
                 self.rest()
 
+    def carry_out(self, agenda: Agenda, progress: Progress | None = None) -> tuple[Placement, ...]:
+        """Have everything happen that an agenda has, each at its time, and schedule the pods in between.
+
+        Args:
+            progress: called with the counts of the agenda.
+        Returns: the pods that are left pending.
+        """
+        with paused_gc(is_kept=True):
+            self.pending = self._inventory.pending()
+            self._agenda = agenda
+            try:
+                found = self._run(progress)
+                self.pending = self._inventory.pending()
+                in_order = sorted(self.pending, key=lambda pod: -pod.priority)
+                return tuple(found.all(in_order, (), self.owner_of))
+            finally:
+                self._agenda = None
+                self.rest()
+
     def _schedule(self, progress: Progress | None, until: Callable[[Decision], bool] | None) -> Report:
         before = self.fill()
+        return self._report(before, self._run(progress, until))
 
+    def _run(self, progress: Progress | None, until: Callable[[Decision], bool] | None = None) -> Placements:
         def decided(decision: Decision) -> bool:
             if self.decisions is not None:
                 self.decisions(decision)
             return until is not None and until(decision)
 
-        run = QueueRun(self.scheduler, self.cluster, self.clock, self.loop, self._suspended, self._answer, decided)
+        agenda = self._agenda
+        run = QueueRun(
+            self.scheduler, self.cluster, self.clock, self.loop, self._suspended, self._answer, decided, agenda
+        )
 
         async def go() -> Placements:
             with paused_gc(is_kept=True):  # what the queue holds of each pod is not for the collections of the run
                 for pod in self.begin():
                     self._tell(WatchEvent(_ADDED, "Pod", pod))
-            await run.go(lambda: len(self.pending), progress)
+            await run.go(
+                lambda: (len(run.outcomes), len(self.pending)) if agenda is None else agenda.counts(), progress
+            )
             return Placements(self.scheduler, self.creation, run.outcomes)
 
         aside, self.scheduler.aside = self.scheduler.aside, None
@@ -436,7 +469,7 @@ class Session(ClusterNow):
         finally:
             self.scheduler.aside = aside
         self._suspended.close()
-        return self._report(before, found)
+        return found
 
     def begin(self) -> list[Pod]:
         """Begin a run: have kubelets start the new pods that name their nodes. Returns: the pending pods that exist."""

@@ -9,6 +9,8 @@ no GPU, every pod requests its thousandths of the extended resource GPU_SHARE, a
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
+from kubesched.api import Pod
+
 GPU: Final = "nvidia.com/gpu"
 """The extended resource of whole GPUs."""
 
@@ -60,6 +62,15 @@ class GpuRequest(NamedTuple):
         required = {"key": GPU_MODEL, "operator": "In", "values": list(self.models)}
         terms = {"nodeSelectorTerms": [{"matchExpressions": [required]}]}
         return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+
+
+def models_asked(pod: Pod) -> tuple[str, ...]:
+    """The models of GPUs that would do for a pod; none where it asks for none."""
+    affinity = pod.spec.affinity.node_affinity if pod.spec.affinity else None
+    required = affinity.required if affinity else None
+    terms = (required.node_selector_terms if required else None) or ()
+    asked = (one for term in terms for one in term.match_expressions or () if one.key == GPU_MODEL)
+    return tuple(model for one in asked for model in one.values or ())
 
 
 def gpus_of_node(n: int, *, shares: bool) -> dict[str, str]:
