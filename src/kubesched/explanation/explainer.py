@@ -127,7 +127,8 @@ class Explainer:
 
     def _gang(self, pod: Pod) -> GangFit | None:
         """The gang of a pod that waits, which need not be in the cluster."""
-        others = (one for one in self.session.objects_now() if not (isinstance(one, Pod) and one.key == pod.key))
+        known = self.session.get("Pod", pod.key)
+        others = (one for one in self.session.objects_now() if one is not known)
         return next(iter(gang_fits([*others, pod], [pod])), None)
 
     def evaluate(self, pod: str | Pod, *, preempt: bool = True) -> Evaluation:

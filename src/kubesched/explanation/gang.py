@@ -75,9 +75,10 @@ def gangs_of(objects: Iterable[KubeObject], pods: Iterable[Pod]) -> list[Gang]:
         pods = [make_pod(f"worker-{i}", labels=group) for i in range(3)]
         assert [gang.minimum for gang in gangs_of(pods, pods)] == [3]
     """
-    meant = {pod.key for pod in pods}
+    meant = {pod.key: pod for pod in pods}
+    keys = tuple(key for key in GROUP_NAMES if any(group_name(pod, key) for pod in meant.values()))
     gangs: dict[tuple[str, str], Gang] = {}
-    for gang in _gangs(objects, tuple(GROUP_NAMES)):  # pods may name a group in several ways
+    for gang in _gangs(objects, keys) if keys else ():  # pods may name a group in several ways
         if gang.minimum > 1 and any(pod.key in meant for pod in gang.pods):
             gangs.setdefault((gang.namespace, gang.name), gang)
     return list(gangs.values())
