@@ -249,6 +249,14 @@ class PodsOnNodes:
         passes = np.array([test(identity) for identity in self._identities], dtype=np.bool_)
         return np.flatnonzero(passes[self._which])
 
+    def selected(self, test: Callable[[Identity], bool]) -> list[tuple[PodInfo, int]]:
+        """The pods whose namespace and labels pass a test, each with the position of its node."""
+        return [(self.pods[index], int(self.positions[index])) for index in self.matching(test).tolist()]
+
+    def in_namespace(self, namespace: str) -> list[tuple[PodInfo, int]]:
+        """The pods of a namespace, each with the position of its node."""
+        return self.selected(lambda them: them.namespace == namespace)
+
 
 def node_words(names: Iterable[str]) -> str:
     """`n1`, or `3 nodes (n1, n2, n3)`."""

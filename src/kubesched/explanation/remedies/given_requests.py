@@ -58,7 +58,7 @@ def _given(case: Case) -> Iterator[Given]:
     mine = sorted((one for one in ranges if one.namespace == case.pod.namespace), key=lambda one: one.name)
     owners = PodOwners(case.objects("ReplicaSet"))
     owner = owners.owner_of(case.pod)
-    others = [info.pod for info in case.placed.pods if info.pod.namespace == case.pod.namespace]
+    others = [info.pod for info, _ in case.placed.in_namespace(case.pod.namespace)]
     of_workload = [pod for pod in others if owner and owners.owner_of(pod) == owner]
     replicas = [pod for pod in others if is_equal(pod, case.pod)]
     for container in (*case.pod.containers, *case.pod.init_containers):

@@ -40,8 +40,8 @@ def _key(case: Case, term: Term) -> str:
         return term.matches(them.namespace, them.labels, labels_of(them.namespace))
 
     labels_of = case.evaluation.snapshot.namespace_labels
-    pods = (case.placed.pods[index].pod for index in case.placed.matching(is_meant).tolist())
-    meant = [labels_of(name) for name in dict.fromkeys(pod.namespace for pod in pods) if name not in term.namespaces]
+    spaces = dict.fromkeys(info.pod.namespace for info, _ in case.placed.selected(is_meant))
+    meant = [labels_of(name) for name in spaces if name not in term.namespaces]
     keys = (one.key for one in term.namespace_selector.requirements if one.operator == "NotIn")
     return next((key for key in keys if all(key in labels for labels in meant)), _NAME)
 

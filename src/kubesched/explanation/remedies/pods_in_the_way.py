@@ -187,7 +187,7 @@ def _namespaces(case: Case, terms: Sequence[Term]) -> Iterator[Remedy]:
     affinity = case.pod.spec.affinity
     written = (affinity.pod_affinity.required if affinity and affinity.pod_affinity else None) or ()
     for i, term in enumerate(terms[: len(written)]):
-        pods = [case.placed.pods[index] for index in case.placed.matching(partial(_is_selected, term=term)).tolist()]
+        pods = [info for info, _ in case.placed.selected(partial(_is_selected, term=term))]
         if not pods or any(_is_meant(case, info, term) for info in pods):
             continue
         other = pods[0]

@@ -25,7 +25,7 @@ class ReplicaRoom:
         self._wanted = {**case.info.requests.value.wanted, _PLACES: 1}
         positions = np.flatnonzero(where)
         self._free = {name: _free(case, name)[positions] for name in self._wanted}
-        for info, at in zip(case.placed.pods, case.placed.positions.tolist(), strict=True):
+        for info, at in case.placed.in_namespace(case.pod.namespace):
             if is_equal(info.pod, case.pod):
                 held = {**info.requests.value.held, _PLACES: 1}
                 for name, free in self._free.items():

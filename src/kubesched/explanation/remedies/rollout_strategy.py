@@ -68,8 +68,7 @@ def _holds_old(case: Case, older: list[PodInfo]) -> bool:
 
 def _replicas(case: Case, deployment: str) -> list[PodInfo]:
     """The placed pods of a Deployment in the namespace of the pod."""
-    there = case.placed.matching(lambda identity: identity.namespace == case.pod.namespace)
-    infos = (case.placed.pods[index] for index in there.tolist())
+    infos = (info for info, _ in case.placed.in_namespace(case.pod.namespace))
     of = (info for info in infos if not info.pod.is_terminating and _set_of(info))
     return [info for info in of if owners_of(info.pod, case.evaluation.snapshot)[-1].name == deployment]
 

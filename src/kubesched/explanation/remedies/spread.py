@@ -114,8 +114,8 @@ def _labelled(case: Case, lacking: BoolVector, key: str) -> Iterator[Remedy]:
 def _counts_equal_pods(case: Case, one: TopologySpreadConstraint) -> bool:
     """Whether the constraint spreads replicas of the pod's own controller, so that no other workload relies on it."""
     constraint = own_constraint(one, case.info.identity.value)
-    pods = (case.placed.pods[index].pod for index in case.placed.matching(constraint.selects).tolist())
-    return not constraint.selector.is_empty and all(is_equal(pod, case.pod) for pod in pods)
+    pods = case.placed.selected(constraint.selects)
+    return not constraint.selector.is_empty and all(is_equal(info.pod, case.pod) for info, _ in pods)
 
 
 def _with(place: int, **fields: object) -> Change:
@@ -131,7 +131,7 @@ def _with(place: int, **fields: object) -> Change:
 
 def _moves(case: Case, where: BoolVector, one: TopologySpreadConstraint) -> Iterator[Remedy]:
     """A pod that counts, out of each of the domains that have the most nodes."""
-    constraint, key, placed = own_constraint(one, case.info.identity.value), one.topology_key, case.placed
+    constraint, key = own_constraint(one, case.info.identity.value), one.topology_key
     if constraint.selector.is_empty:  # it counts no placed pod
         return
     counting = constraint.counting(case.nodes, case.info)
@@ -140,8 +140,7 @@ def _moves(case: Case, where: BoolVector, one: TopologySpreadConstraint) -> Iter
     sizes[0] = 0  # nodes without the key
     chosen = [int(code) for code in np.argsort(-sizes, kind="stable")[:_MAX_DOMAINS] if sizes[code]]
     first: dict[int, PodInfo] = {}
-    for index in placed.matching(constraint.selects).tolist():
-        info, position = placed.pods[index], int(placed.positions[index])
+    for info, position in case.placed.selected(constraint.selects):
         code = int(codes[position])
         if code not in first and (counting is None or counting[position]) and case.may_go([info]):
             first[code] = info
