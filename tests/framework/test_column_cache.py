@@ -1,9 +1,11 @@
 """Columns are kept as long as they are true, brought up to date where they are not, and never in the way."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from kubesched.api import EventType, Node, WatchEvent
+from kubesched.api import EventType, KubeObject, Node, WatchEvent, kind_of
 from kubesched.engine import IntVector
 from kubesched.framework import (
     CACHE_BYTES,
@@ -18,7 +20,7 @@ from kubesched.framework import (
 from kubesched.framework.column_cache import KeptColumn, PluginRule
 from kubesched.framework.hook_answers import as_scores, as_verdicts
 from kubesched.state import ClusterState, Nodes
-from kubesched.testing.builders import make_node, make_pod
+from kubesched.testing.builders import make_node, make_object, make_pod
 from kubesched.testing.fake_cluster import FakeCluster
 
 
@@ -57,6 +59,18 @@ class FewPods(BigNodes):
         return (nodes.n_pods > 0).astype(np.int16)
 
 
+class OfDevices(FewPods):
+    """Rejects nodes with devices that are taken."""
+
+    depends_on = DependsOn.DEVICES
+
+    def filter_nodes(self, state, pod, nodes: Nodes) -> np.ndarray:
+        self.asked.append(len(nodes))
+        devices = self.cluster_state.devices
+        pools = [devices.pools_of(row) for row in nodes.all_rows.tolist()]
+        return np.array([any(devices.in_use.of_pool(pool).taken for pool in some) for some in pools], dtype=np.int16)
+
+
 class Kept:
     """A cache over ten nodes, and one plugin to ask."""
 
@@ -71,6 +85,9 @@ class Kept:
 
     def put(self, node: Node) -> None:
         self.cluster_state.apply(WatchEvent(EventType.MODIFIED, "Node", node))
+
+    def tell(self, obj: KubeObject) -> None:
+        self.cluster_state.apply(WatchEvent(EventType.ADDED, kind_of(obj), obj))
 
     def remove(self, name: str) -> None:
         self.cluster_state.apply(WatchEvent(EventType.DELETED, "Node", make_node(name)))
@@ -88,6 +105,18 @@ class Kept:
         found = [self.cluster_state.columns.names[row] for row in np.flatnonzero(column.values).tolist()]
         assert column.n_rejected == len(found)
         return found
+
+
+def one_device(node: str) -> dict[str, Any]:
+    """The spec of a slice with one device."""
+    pool = {"name": node, "generation": 1, "resourceSliceCount": 1}
+    return {"driver": "gpu.example.com", "pool": pool, "nodeName": node, "devices": [{"name": "gpu"}]}
+
+
+def taken(node: str) -> dict[str, Any]:
+    """The status of a claim that has this device."""
+    result = {"request": "r", "driver": "gpu.example.com", "pool": node, "device": "gpu"}
+    return {"allocation": {"devices": {"results": [result]}}}
 
 
 def test_a_column_is_computed_once_for_pods_with_the_same_part() -> None:
@@ -142,6 +171,18 @@ def test_a_rule_that_reads_pods_is_asked_about_the_row_that_got_one() -> None:
     kept.cluster_state.assume(kept.cluster_state.pod_info(make_pod("p")), "n1")
     assert kept.rejected() == ["n1"]
     assert kept.plugin.asked == [10, 1]
+
+
+def test_devices_and_pods_concern_only_the_rules_that_read_them() -> None:
+    of_devices, of_pods = Kept(OfDevices()), Kept(FewPods())
+    for kept in (of_devices, of_pods):
+        kept.plugin.cluster_state = kept.cluster_state
+        kept.tell(make_object("ResourceSlice", "s", spec=one_device("n2")))
+        assert kept.rejected() == []
+        kept.tell(make_object("ResourceClaim", "c", namespace="default", status=taken("n2")))
+        kept.cluster_state.assume(kept.cluster_state.pod_info(make_pod("p")), "n1")
+    assert (of_devices.rejected(), of_pods.rejected()) == (["n2"], ["n1"])
+    assert of_devices.plugin.asked == of_pods.plugin.asked == [10, 1]
 
 
 def test_a_node_that_left_is_rejected_no_longer() -> None:

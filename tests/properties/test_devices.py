@@ -121,9 +121,9 @@ def test_every_row_whose_devices_changed_is_in_the_log(seed: int, script: list[t
         return found
 
     for name, number in script:
-        before, generation = known(), columns.row_log.generation
+        before, generation = known(), columns.device_log.generation
         walk.step(name, random.Random(number))
-        logged = columns.row_log.since(generation)
+        logged = columns.device_log.since(generation)
         assert logged is not None
         assert {row for row, content in known().items() if content != before.get(row)} <= set(logged)
 

@@ -103,7 +103,7 @@ def custom_resource(kind: str) -> str:
     return ".".join(reversed(kind.split("/"))) if "/" in kind else ""
 
 
-class ClusterEvent(msgspec.Struct, frozen=True):
+class ClusterEvent(msgspec.Struct, frozen=True, cache_hash=True):
     """Something that may make a pending pod schedulable.
 
     Attributes:

@@ -187,7 +187,7 @@ class PluginRule:
         self.is_filter = column_hook == "filter_nodes"
         self.is_lifted = not plugin.defines(column_hook)
         self.depends_on = plugin.depends_on
-        self.is_kept = not self.is_lifted and self.depends_on in (DependsOn.NODE, DependsOn.ROW)
+        self.is_kept = not self.is_lifted and self.depends_on.is_of_rows
         self.log = cache.log(self.depends_on)
         self.has_normalize = plugin.defines("normalize_score")
         self.keeps_equal = not self.has_normalize or getattr(plugin.normalize_score, "keeps_equal", False)
@@ -220,8 +220,8 @@ class ColumnCache:
         self._kept: OrderedDict[Hashable, KeptColumn] = OrderedDict()
         self._rules: dict[tuple[type[Plugin], bytes, Release, str], int] = {}
         self._equals: dict[tuple[int, EqualScore], KeptColumn] = {}  # a few for each rule
-        self._few: _FewRows | None = None  # the rows that changed in `_few_since`, if they are few: rules share them
-        self._few_since: tuple[ChangeLog, int, int] | None = None  # log, from generation, to generation
+        # by log: from and to which generation, and the rows that changed, if they are few: rules share them
+        self._few: dict[ChangeLog, tuple[int, int, _FewRows | None]] = {}
 
     def number(self, plugin: Plugin, column_hook: str) -> int:
         """The number of a plugin's rule: equal for the same hook of equal classes with equal arguments and release."""
@@ -230,7 +230,10 @@ class ColumnCache:
 
     def log(self, depends_on: DependsOn) -> ChangeLog:
         """The log of the changes that a rule depends on."""
-        return self._columns.node_log if depends_on is DependsOn.NODE else self._columns.row_log
+        columns = self._columns
+        if depends_on is DependsOn.DEVICES:
+            return columns.device_log
+        return columns.node_log if depends_on is DependsOn.NODE else columns.row_log
 
     def verdicts(self, rule: PluginRule, state: CycleState, pod: Pod) -> KeptColumn:
         """The filter's verdicts, up to date.
@@ -291,14 +294,13 @@ class ColumnCache:
 
     def changed_rows(self, log: ChangeLog, generation: int) -> _FewRows | None:
         """The rows that changed since a generation, as a table that rules of one cycle share; None if they are many."""
-        since = (log, generation, log.generation)
-        if since != self._few_since:
-            self._few_since = since
+        known = self._few.get(log)
+        if known is None or known[0] != generation or known[1] != log.generation:
             changed, n_rows = log.since(generation), self._columns.rows.n_rows
-            self._few = None
-            if changed is not None and 2 * len(changed) <= n_rows + 2:
-                self._few = _FewRows(self._columns, changed)
-        return self._few
+            is_few = changed is not None and 2 * len(changed) <= n_rows + 2
+            few = _FewRows(self._columns, changed) if changed is not None and is_few else None
+            known = self._few[log] = (generation, log.generation, few)
+        return known[2]
 
     def update(self, column: KeptColumn, rule: PluginRule, state: CycleState, pod: Pod) -> bool:
         """Bring a column up to date where some rows changed. Returns: false where all have to be computed again."""

@@ -115,7 +115,7 @@ class Framework:
         self.binds = self._hooks("bind", "bind", "Bind plugin")
         self._what_if = [plugin for plugin in points["preFilter"] if plugin.defines("add_pods")]
         self._move_with_pods = frozenset(plugin.name for plugin in self._what_if)
-        self._results = KeptResults(cache.log(DependsOn.ROW))
+        self._results = KeptResults([cache.log(one) for one in DependsOn if one.is_of_rows])
         steps = Steps(self._pre_filter, self._filters, self._pre_score, self._scores)
         self._equal_pods = EqualPods(cluster_state, cache, profile, steps, self._rejected_with_nominated)
 

@@ -76,10 +76,17 @@ class DependsOn(enum.Enum):
     """The node object of the row, nothing else."""
     ROW = "row"
     """The node object and the pods on the row."""
+    DEVICES = "devices"
+    """The node object and the devices that ResourceSlices give the row, with what claims have of them."""
     CLUSTER = "cluster"
     """Relations between rows, which the state keeps; computed again for each pod, over all rows."""
     ANYTHING = "anything"
     """Anything: computed again for each pod, only on rows that passed the plugins before."""
+
+    @property
+    def is_of_rows(self) -> bool:
+        """Whether each row is judged by what is on it, so that columns are kept while rows stay the same."""
+        return self in (DependsOn.NODE, DependsOn.ROW, DependsOn.DEVICES)
 
 
 def in_place_of_go(name: str) -> str:

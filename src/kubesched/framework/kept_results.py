@@ -19,12 +19,12 @@ class KeptResults:
     """Results of one profile by the columns that they are made of.
 
     Args:
-        log: the changes that make columns stale. With the first of them all results go.
+        logs: the changes that make columns stale. With the first of them all results go.
     """
 
-    def __init__(self, log: ChangeLog) -> None:
-        self._log = log
-        self._generation = -1
+    def __init__(self, logs: Sequence[ChangeLog]) -> None:
+        self._logs = logs
+        self._generations: list[int] = []
         self._results: dict[tuple[object, ...], FilterResult] = {}
 
     def __len__(self) -> int:
@@ -36,7 +36,7 @@ class KeptResults:
         Args:
             columns: all that it depends on, in the order of the filters.
         """
-        if self._generation != self._log.generation:
+        if self._generations != self._generations_now():
             self._results.clear()
             return None
         known = self._results.get(tuple(columns))
@@ -46,10 +46,14 @@ class KeptResults:
         """Have equal pods get a result, if it depends on columns alone."""
         if result.columns is None or result.compiled is not None:
             return
-        if self._generation != self._log.generation:
-            self._generation = self._log.generation
+        now = self._generations_now()
+        if self._generations != now:
+            self._generations = now
             self._results.clear()
         elif len(self._results) >= _MOST:
             del self._results[next(iter(self._results))]
         result.compiled = {}
         self._results[tuple(result.columns)] = result
+
+    def _generations_now(self) -> list[int]:
+        return [log.generation for log in self._logs]

@@ -448,7 +448,7 @@ def _check_declarations(cls: type[Plugin]) -> None:
     if fault := rights_fault(cls.__name__, cls.rbac):
         raise PluginDefinitionError(fault, plugin=cls.name)
     for hook, part in _PARTS:
-        if depends_on in (DependsOn.NODE, DependsOn.ROW) and cls.defines(hook) and not cls.defines(part):
+        if depends_on.is_of_rows and cls.defines(hook) and not cls.defines(part):
             raise PluginDefinitionError(
                 f"{cls.__name__}: columns of {hook} that depend on {depends_on} are kept, so it must define {part}",
                 plugin=cls.name,

@@ -58,7 +58,7 @@ class Sharing:
         self.has_others = any(not type(plugin).__module__.startswith("kubesched.") for plugin in signed)
         self._signed = {plugin.name for plugin in signed}
         self._further = {plugin.name for plugin in signed if any(map(plugin.defines, _OF_A_POD))}
-        self._related = {plugin.name for plugin in signed if plugin.depends_on not in (DependsOn.NODE, DependsOn.ROW)}
+        self._related = {plugin.name for plugin in signed if not plugin.depends_on.is_of_rows}
         self.is_possible = (
             bool(signed and steps.scores)
             and not 0 < profile.percentage_of_nodes_to_score < 100

@@ -4,6 +4,7 @@ Rule: kube-scheduler v1.36 event handlers: a node update gives one event per cha
 pod update gives specific events, or plain Update where none applies; other kinds give Add, Update, Delete.
 """
 
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -35,13 +36,23 @@ _RESOURCE_OF_KIND: Final = {resource.value.rpartition("/")[2]: resource for reso
 
 def object_change(kind: str, old: KubeObject | None, new: KubeObject | None) -> list[StateChange]:
     """Add, Update or Delete of an object of a kind that plugins may register for; nothing for other kinds."""
-    resource = _RESOURCE_OF_KIND.get(kind) or custom_resource(kind)
-    if not resource or (old is None and new is None):
+    events = _events_of(kind)
+    if events is None or (old is None and new is None):
         return []
     if old is not None and isinstance(new, Unstructured) and old == new:
         return []
-    action = ActionType.ADD if old is None else ActionType.DELETE if new is None else ActionType.UPDATE
-    return [StateChange(ClusterEvent(resource, action), old, new)]
+    return [StateChange(events[0 if old is None else 1 if new is None else 2], old, new)]
+
+
+@lru_cache(maxsize=256)
+def _events_of(kind: str) -> tuple[ClusterEvent, ClusterEvent, ClusterEvent] | None:
+    """Add, Delete and Update of a kind, one object each, so that it is hashed once; None for other kinds."""
+    resource = _RESOURCE_OF_KIND.get(kind) or custom_resource(kind)
+    if not resource:
+        return None
+    actions = ActionType.ADD, ActionType.DELETE, ActionType.UPDATE
+    added, deleted, updated = (ClusterEvent(resource, action) for action in actions)
+    return added, deleted, updated
 
 
 def is_unchanged_node(old: Node, new: Node) -> bool:

@@ -41,6 +41,7 @@ class NodeColumns:
         ports: host port entry -> (capacity,) bool, for those that are taken somewhere.
         images: image name -> ImageState.
         node_log: changes of node objects. row_log: changes of node objects or of the pods on them.
+        device_log: changes of node objects, of the devices of nodes, or of what claims have of these.
     """
 
     def __init__(self, capacity: int = 64) -> None:
@@ -66,6 +67,7 @@ class NodeColumns:
         self.images: dict[str, ImageState] = {}
         self.node_log = ChangeLog()
         self.row_log = ChangeLog()
+        self.device_log = ChangeLog()
         self._offered: _Offered = ({}, -1, 0, np.zeros(0, dtype=np.int64))
         self._everywhere: tuple[int, frozenset[int]] = (-1, frozenset())  # generation of node_log, and what it was then
 
@@ -247,6 +249,7 @@ class NodeColumns:
     def _changed(self, row: int) -> None:
         self.node_log.record(row)
         self.row_log.record(row)
+        self.device_log.record(row)
 
     def _grow(self, capacity: int) -> None:
         self.capacity = capacity
@@ -259,7 +262,7 @@ class NodeColumns:
         self.feature_ids = grown(self.feature_ids, capacity)
         self.labels.grow(capacity)
         self.ports = {entry: grown(used, capacity) for entry, used in self.ports.items()}
-        for log in (self.node_log, self.row_log):
+        for log in (self.node_log, self.row_log, self.device_log):
             log.keep(2 * capacity)
 
     # --- pods come and go ---

@@ -12,7 +12,7 @@ import msgspec
 
 from kubesched.config import PluginArgs, load_args
 from kubesched.errors import PluginError
-from kubesched.framework import HOOKS, DependsOn, Plugin
+from kubesched.framework import HOOKS, Plugin
 from kubesched.testing.answer_checks import (
     check_any_node_order,
     check_reasons,
@@ -122,7 +122,7 @@ _CHECKS: Final[tuple[tuple[str, tuple[str, ...], Callable[[Subject], None]], ...
 
 
 def _applies(hooks: tuple[str, ...], check: Callable[[Subject], None], plugin_class: type[Plugin]) -> bool:
-    if check is check_kept_columns and plugin_class.depends_on not in (DependsOn.NODE, DependsOn.ROW):
+    if check is check_kept_columns and not plugin_class.depends_on.is_of_rows:
         return False
     if check is check_equal_by and plugin_class.equal_by is None:
         return False

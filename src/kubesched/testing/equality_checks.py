@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from kubesched.api import Pod, decode_object
-from kubesched.framework import CycleState, DependsOn
+from kubesched.framework import CycleState
 from kubesched.testing.fake_cluster import FakeCluster
 from kubesched.testing.subject import Subject, difference
 
@@ -84,7 +84,7 @@ def _varied(pod: Pod, others: tuple[Pod, ...]) -> Iterator[tuple[str, Pod]]:
 def _difference(subject: Subject, cluster: FakeCluster, pod: Pod, other: Pod) -> str:
     """How the answers for two pods differ; empty for nothing."""
     plugin = subject.plugin_in(cluster)
-    if plugin.depends_on not in (DependsOn.NODE, DependsOn.ROW) or plugin.defines("reserve"):
+    if not plugin.depends_on.is_of_rows or plugin.defines("reserve"):
         skips = _skips(subject, cluster, pod)
         return "" if skips == _skips(subject, cluster, other) else "the plugin skips only one of them"
     cluster.framework.cache.evict()

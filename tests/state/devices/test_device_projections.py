@@ -156,7 +156,7 @@ def test_a_pool_of_several_nodes_sets_all_of_them_apart_when_it_changes():
 
     cluster.put("ResourceSlice", shared("x", "y"))
     assert cluster.alike() == ["ab", "cd"]
-    log = cluster.state.columns.row_log
+    log = cluster.state.columns.device_log
     before = log.generation
     taken = {"request": "r", "driver": DRIVER, "pool": "shared", "device": "x"}
     cluster.put("ResourceClaim", claim("x", taken))

@@ -192,7 +192,7 @@ def test_a_pool_of_counters_that_is_incomplete_is_there_on_every_node():
     card = slice_("card", [], count=2, nodeName="a", **CARD)
     slices = Slices(card, slice_("on-b", [device("x")], nodeName="b", pool="q"))
     slices.names()
-    log = slices.state.columns.row_log
+    log = slices.state.columns.device_log
     assert [[(pool.name, pool.is_complete) for pool in slices.pools(node)] for node in "ab"] == [
         [("p", False)],
         [("p", False), ("q", True)],
@@ -273,7 +273,7 @@ def test_a_slice_that_changes_marks_the_rows_of_its_pool_and_no_others():
         slice_("other", [device("x")], nodeName="c", pool="other"),
     )
     slices.names()
-    log, rows = slices.state.columns.row_log, slices.state.columns.row_of
+    log, rows = slices.state.columns.device_log, slices.state.columns.row_of
 
     def marked(known: KubeObject) -> list[str]:
         before = log.generation

@@ -120,7 +120,7 @@ def test_an_assumed_allocation_counts_until_it_is_forgotten():
 
 def test_an_allocation_marks_the_rows_of_its_pool():
     claims = Claims()
-    log, rows = claims.state.columns.row_log, claims.state.columns.row_of
+    log, rows = claims.state.columns.device_log, claims.state.columns.row_of
     before = log.generation
     claims.put(claim("c", result("one")))
     assert log.since(before) == [rows["a"]]

@@ -70,7 +70,7 @@ class DynamicResources(Plugin):
 
     Args = DynamicResourcesArgs
     args: DynamicResourcesArgs
-    depends_on = DependsOn.ROW
+    depends_on = DependsOn.DEVICES
     equal_by = ("own_claims", "requests")
     reads = ("DeviceClass", "ResourceClaim", "ResourceSlice")
     reasons = _REASONS

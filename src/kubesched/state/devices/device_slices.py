@@ -1,6 +1,6 @@
 """ResourceSlices by pool and by node: finds the slices that belong to a node, and the nodes that a pool reaches."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -77,10 +77,13 @@ class DeviceSlices:
         here = {(pool.driver, pool.name) for pool in pools}
         return _ordered([*pools, *(pool for key, pool in self.broken.items() if key not in here)])
 
-    def rows_of(self, driver: str, pool: str) -> set[int]:
+    def rows_of(self, driver: str, pool: str) -> Collection[int]:
         """The rows that slices of a pool belong to."""
         known = self._of_pool.get((driver, pool))
-        return set() if known is None else set().union(*map(self._rows, known.slices.values()))
+        if known is None:
+            return ()
+        slices = known.slices.values()
+        return self._rows(*slices) if len(slices) == 1 else set().union(*map(self._rows, slices))
 
     def sizes(self) -> dict[str, int]:
         """Entries of every table."""
@@ -119,7 +122,7 @@ class DeviceSlices:
             pool = self._common[key] = known.on_node(parts)
         return pool
 
-    def _rows(self, known: KnownSlice) -> Iterable[int]:
+    def _rows(self, known: KnownSlice) -> Collection[int]:
         columns = self._columns
         if known.is_everywhere:
             return ()
@@ -151,7 +154,7 @@ class DeviceSlices:
     def _mark(self, key: PoolKey) -> None:
         for row in self.rows_of(*key):
             self._stale.mark(row)
-            self._columns.row_log.record(row)
+            self._columns.device_log.record(row)
 
     def _look_at(self, key: PoolKey) -> None:
         """See whether a pool is broken on nodes that have none of its devices."""
@@ -161,7 +164,7 @@ class DeviceSlices:
             self.broken[key] = pool
         if _state(before) != _state(pool):
             for row in self._columns.row_of.values():
-                self._columns.row_log.record(row)
+                self._columns.device_log.record(row)
 
     def _add(self, known: KnownSlice) -> None:
         of_pool = self._of_pool.get(known.pool)

@@ -112,7 +112,7 @@ class DevicesInUse:
         for pool in {(one.driver, one.pool) for one in (*before, *after)}:
             for row in self._rows_of(*pool):
                 self.log.record(row)
-                columns.row_log.record(row)
+                columns.device_log.record(row)
 
     def _move(self, key: str, results: Iterable[DeviceResult], sign: int) -> None:
         for result in results:
