@@ -18,7 +18,12 @@ NO_RIGHT = 'User "ann" cannot list this'
 
 @contextmanager
 def api_server(
-    objects: Iterable[KubeObject], refused: Collection[str] = (), message: str = NO_RIGHT, version: str | None = None
+    objects: Iterable[KubeObject],
+    refused: Collection[str] = (),
+    message: str = NO_RIGHT,
+    version: str | None = None,
+    *,
+    version_hangs: bool = False,
 ) -> Iterator[tuple[str, list[str]]]:
     """Serve the objects, and discovery for further kinds; yields its URL and the requests that it gets.
 
@@ -27,6 +32,7 @@ def api_server(
     Args:
         refused: kinds that are answered with 403 and the message.
         version: the gitVersion at `/version`; None where that has none.
+        version_hangs: whether `/version` is not answered before the end.
     """
     lists: dict[str, list[Any]] = {list_path(kind): [] for kind in KINDS}
     kinds = {list_path(kind): f"{KINDS[kind].name}List" for kind in KINDS}
@@ -39,6 +45,7 @@ def api_server(
             kinds[path] = f"{known.kind}List"
         lists.setdefault(path, []).append({**known.document})
     asked: list[str] = []
+    ends = threading.Event()
     forbidden = {list_path(kind_named(kind)) for kind in refused}
 
     class Handler(BaseHTTPRequestHandler):
@@ -58,6 +65,9 @@ def api_server(
             answer = refusal if url.path in forbidden else page
             if url.path in groups:
                 answer = {"kind": "APIResourceList", "resources": groups[url.path]}
+            if url.path == "/version" and version_hangs:
+                ends.wait()
+                return
             if url.path == "/version" and version is not None:
                 answer = {"gitVersion": version}
             body = json.dumps(answer).encode()
@@ -76,6 +86,7 @@ def api_server(
         try:
             yield f"http://127.0.0.1:{server.server_port}", asked
         finally:
+            ends.set()
             server.shutdown()
             thread.join()
 

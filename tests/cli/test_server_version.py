@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -130,3 +131,31 @@ def test_a_program_decides_as_its_api_server_too(
         run_scheduler(options=SchedulerOptions(kubeconfig=str(kubeconfig_of(url, tmp_path))), release=release)
     assert [setup.release.minor for setup in setups] == [minor]
     assert f"decides as kube-scheduler v1.{minor}; the API server is v1.35.4" in capsys.readouterr().err
+
+
+NOT_KNOWN = "Decided as kube-scheduler v1.36; the version of the cluster is not known."
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("simulate",), NOT_KNOWN),
+        (("explain", "default/p"), NOT_KNOWN),
+        (("snapshot", "-o", "cluster.json"), ""),
+        (("scheduler",), "decides as kube-scheduler v1.36; the API server does not answer what its version is"),
+        (("scheduler", "--shadow"), "decides as kube-scheduler v1.36; the API server does not answer what its version"),
+    ],
+    ids=" ".join,
+)
+def test_a_server_that_never_says_its_version_is_asked_for_seconds_alone(
+    setups: list[Setup], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], line: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(import_module("kubesched.cluster.server_version"), "_SECONDS", 0.05)
+    with api_server(CLUSTER, version_hangs=True) as (url, asked):
+        result = run(*words, "--kubeconfig", kubeconfig_of(url, tmp_path))
+    assert result.exit_code == 0
+    assert asked.count("/version") == 1
+    assert (result.stdout + result.stderr).count(line) == 1 or not line
+    if words[0] == "snapshot":
+        assert load_snapshot("cluster.json").server_version == ""
