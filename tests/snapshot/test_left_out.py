@@ -20,7 +20,7 @@ def test_the_sentence_names_the_manifests_and_ends_with_the_advice():
 
 
 OLD_SLICE = {
-    "apiVersion": "resource.k8s.io/v1beta1",
+    "apiVersion": "resource.k8s.io/v1alpha3",
     "kind": "ResourceSlice",
     "metadata": {"name": "n1-gpu"},
     "spec": {"driver": "gpu.example.com", "devices": [{"name": "gpu-0", "basic": {"attributes": {}}}]},
@@ -39,7 +39,7 @@ def test_claims_and_slices_of_an_older_version_are_left_out_and_classes_are_read
     assert [known.key for known in cluster] == ["gpu"]
     (sentence,) = left_out_sentences(cluster.skipped)
     assert sentence == (
-        "left out, because kubesched reads them in version v1: 1 ResourceSlice of resource.k8s.io/v1beta1; "
+        "left out, because kubesched reads them in version v1: 1 ResourceSlice of resource.k8s.io/v1alpha3; "
         "add `kubectl get resourceslices.v1.resource.k8s.io -A -o json`"
     )
 

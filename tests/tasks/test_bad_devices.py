@@ -371,7 +371,7 @@ def test_what_kube_scheduler_does_not_look_at_is_in_nobodys_way(items: list[Docu
     assert "Pod default/p fits on 1 of 1 nodes and would go to n1." in text_of(explained)
 
 
-@pytest.mark.parametrize("version", ["v1beta1", "v1alpha3"])
+@pytest.mark.parametrize("version", ["v1alpha3", "v1alpha2"])
 def test_claims_of_older_versions_are_named_with_the_command_that_gets_them(version: str, tmp_path: Path) -> None:
     older = f"resource.k8s.io/{version}"
     for result in commands(tmp_path, [device_class(), piece(device()), asking(older), USES]):
@@ -386,6 +386,37 @@ def test_claims_of_the_beta_with_the_fields_of_v1_are_read(tmp_path: Path) -> No
     beta = "resource.k8s.io/v1beta2"
     simulated, _ = commands(tmp_path, [device_class(), {**piece(device()), "apiVersion": beta}, asking(beta), USES])
     assert json.loads(simulated.stdout)["node"] == "n1"
+
+
+def test_claims_and_slices_of_the_first_beta_are_read_as_the_api_server_converts_them(tmp_path: Path) -> None:
+    beta = "resource.k8s.io/v1beta1"
+    (described,) = piece(device(attributes={"model": {"string": "A100"}}))["spec"]["devices"]
+    basic = {"name": described.pop("name"), "basic": described}
+    slice_ = {**piece(), "apiVersion": beta}
+    slice_["spec"] = {**slice_["spec"], "devices": [basic]}
+    for model, node in (("A100", "n1"), ("H100", None)):
+        wanted = {**GPU, "selectors": selectors(f'device.attributes["d"].model == "{model}"')}
+        older = {**claim([{"name": "r", **wanted}]), "apiVersion": beta}
+        simulated, _ = commands(tmp_path, [{**device_class(), "apiVersion": beta}, slice_, older, USES])
+        assert json.loads(simulated.stdout).get("node") == node
+        assert "left out" not in text_of(simulated)
+        alternatives = {**claim([{"name": "r", "firstAvailable": [{"name": "a", **wanted}]}]), "apiVersion": beta}
+        simulated, _ = commands(tmp_path, [device_class(), slice_, alternatives, USES])
+        assert json.loads(simulated.stdout).get("node") == node
+
+
+def test_a_template_of_the_first_beta_is_read_from_manifests(tmp_path: Path) -> None:
+    spec = {"devices": {"requests": [{"name": "r", "deviceClassName": "gpu"}]}}
+    template = {
+        "apiVersion": "resource.k8s.io/v1beta1",
+        "kind": "ResourceClaimTemplate",
+        "metadata": {"name": "t"},
+        "spec": {"spec": spec},
+    }
+    new = tmp_path / "new.yaml"
+    new.write_text("\n---\n".join(map(json.dumps, (template, FROM_TEMPLATE))))
+    result = run("simulate", written(tmp_path, [device_class(), piece(device())]), "-f", new, "-o", "jsonl")
+    assert json.loads(result.stdout.splitlines()[-1])["node"] == "n1"
 
 
 # --- a search that does not end ---

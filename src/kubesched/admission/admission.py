@@ -32,6 +32,7 @@ from kubesched.api import (
     PodSpec,
     UpdateStrategy,
     allows_comparisons,
+    as_v1,
     decode_object,
     kind_key,
     with_comparisons,
@@ -172,7 +173,8 @@ class Admission:
             self.left_out[other] += 1
             self._look_at_left_out(kind, api_version, raw, place, other)
         elif kind not in GROUPS:
-            self._admit_cluster_object(kind_key(kind, api_version.rpartition("/")[0]), raw, place)
+            key = kind_key(kind, api_version.rpartition("/")[0])
+            self._admit_cluster_object(key, as_v1(key, api_version, raw), place)
         elif not api_version:
             raise ObjectError(f'apiVersion: found "{api_version}"; expected {api_version_of(kind)}')
         else:

@@ -83,6 +83,7 @@ with lazy_exports(__name__):
         zone_of as zone_of,
     )
     from kubesched.api.node_pools import NodeClaim as NodeClaim, NodeClaimSpec as NodeClaimSpec, NodePool as NodePool
+    from kubesched.api.older_devices import as_v1 as as_v1
     from kubesched.api.patch import Patch as Patch, PatchTarget as PatchTarget
     from kubesched.api.pod import Pod as Pod
     from kubesched.api.pod_fields import (

@@ -108,8 +108,8 @@ class Kind(msgspec.Struct, frozen=True):
 
 _DEVICES: Final = "resource.k8s.io"
 _LIKE_V1: Final = ("v1beta2",)
-"""Rule: Kubernetes v1.33 and v1.34 resource.k8s.io: v1beta2 has the fields of v1; v1beta1 has no `exactly` in requests,
-and `basic` in devices."""
+"""Rule: Kubernetes v1.33 and v1.34 resource.k8s.io: v1beta2 has the fields of v1. Files may have v1beta1, which `as_v1`
+converts."""
 
 KINDS: Final[dict[str, Kind]] = {
     kind.type.__name__: kind
@@ -226,14 +226,15 @@ def kind_key(name: str, group: str) -> str:
 
 
 def has_other_fields(key: str, api_version: str) -> bool:
-    """Whether objects of a kind have other fields in this version than in the one that is read.
+    """Whether objects of a kind have other fields in this version than in those that are read.
 
     They would be read as objects without devices.
 
     Example:
-        assert has_other_fields("ResourceSlice", "resource.k8s.io/v1beta1")
+        assert has_other_fields("ResourceSlice", "resource.k8s.io/v1alpha3")
     """
-    return key in _CHANGED_IN_V1 and api_version.rpartition("/")[2] not in (KINDS[key].version, *_LIKE_V1)
+    read = ("v1beta1", *_LIKE_V1)
+    return key in _CHANGED_IN_V1 and api_version.rpartition("/")[2] not in (KINDS[key].version, *read)
 
 
 def kind_of(known: KubeObject) -> str:

@@ -21,6 +21,7 @@ from kubesched.api import (
     Node,
     Pod,
     Unstructured,
+    as_v1,
     compare_versions,
     decode_object,
     has_other_fields,
@@ -167,7 +168,7 @@ class ObjectReader:
             whole.__dict__["source_time"] = self._time
             self._keep(further.key, whole, item.place)
             return
-        read = as_stored(decode_object(kind, item.raw))
+        read = as_stored(decode_object(kind, as_v1(kind, item.header.api_version or "", item.raw)))
         if isinstance(read, Pod):
             self._parts.share(read)
         elif isinstance(read, Node) and not self._has_version:
