@@ -90,8 +90,19 @@ def test_a_field_that_a_version_does_not_read_is_counted_with_its_proposal(notic
         "a": "does not read it",
         "b": "reads it",
         "source": "KEP-2837",
+        "objectKind": "Pod",
         "nObjects": 1,
     }
+
+
+def test_what_concerns_the_cluster_comes_first_and_the_rest_is_counted(notices):
+    numbers = [one["nObjects"] for one in notices["1.33", "1.37"]["upgrade"]["differences"]]
+    n_concerning = sum(map(bool, numbers))
+    assert all(numbers[:n_concerning])
+    words = " ".join(compare(CLUSTER, versions=("1.33", "1.37"), output="table").stdout.split())
+    assert "spec.resources 1 pod does not read it reads it" in words
+    assert f"{len(numbers) - n_concerning} others concern no object here: DynamicResources (9), " in words
+    assert "distinctAttribute" not in words
 
 
 def rows_of(notice: dict, kind: str) -> Iterator[tuple[str, str, str, str]]:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from kubesched.api import IGNORED_FIELDS, KubeObject, Pod, PodOwners, ignored_fields
 from kubesched.comparison.candidates import ReadCandidate
+from kubesched.comparison.concerned import n_concerned
 from kubesched.config import PluginEntry, default_plugins
 from kubesched.framework import Diagnosis, Status
 from kubesched.release import KEPS, Release, changed_rules
@@ -22,11 +23,11 @@ from kubesched.session import Attempt, Session
 _COUNT: Final = re.compile(r"^\d+ ")
 _DRY_RUN: Final = re.compile(r"^preemption: 0/\d+ nodes are available: ")
 _OF_ONE_POD: Final = re.compile(r" on node .*, preempting \d+ victims$", re.DOTALL)
-_PLUGIN_GATES: Final = {
-    "DynamicResources": "DynamicResourceAllocation",
-    "NodeDeclaredFeatures": "NodeDeclaredFeatures",
+_OF_GATES: Final = {
+    "DynamicResources": ("DynamicResourceAllocation", "claims of pods"),
+    "NodeDeclaredFeatures": ("NodeDeclaredFeatures", "declared features"),
 }
-"""Default plugin -> the feature gate that it belongs to."""
+"""Default plugin -> the feature gate that it belongs to, and what it concerns."""
 
 
 class NodeVerdict(msgspec.Struct, frozen=True, rename="camel"):
@@ -82,7 +83,8 @@ class VersionDifference(msgspec.Struct, frozen=True, rename="camel"):
         subject: the field, with the kind of the objects that have it, or the plugin.
         a, b: what each version does.
         source: the number of the proposal or pull request; empty where that is not known.
-        n_objects: of a field, how many objects of the cluster have it.
+        object_kind: the kind of the objects that it concerns; empty for none.
+        n_objects: how many of the cluster these are.
     """
 
     kind: str
@@ -90,6 +92,7 @@ class VersionDifference(msgspec.Struct, frozen=True, rename="camel"):
     a: str
     b: str
     source: str = ""
+    object_kind: str = ""
     n_objects: int = 0
 
 
@@ -102,7 +105,7 @@ class Upgrade(msgspec.Struct, frozen=True):
             side runs.
         verdicts: where waiting pods fit with one version only, or are rejected by another plugin or with another code.
         messages: the texts that change.
-        differences: what else the versions do otherwise.
+        differences: what else the versions do otherwise; what concerns objects of the cluster comes first.
     """
 
     a: str
@@ -115,7 +118,8 @@ class Upgrade(msgspec.Struct, frozen=True):
 
 def upgrade(objects: Sequence[KubeObject], a: Release, b: Release, rejected: tuple[str, str]) -> Upgrade:
     """What differs without regard to any pod; `rejected` as in an Upgrade."""
-    found = (*_fields(objects, a, b), *_plugins(a, b), *_rules(a, b))
+    found = (*_fields(objects, a, b), *_plugins(objects, a, b), *_rules(objects, a, b))
+    found = tuple(sorted(found, key=lambda one: not one.n_objects))
     names = [str(one if a.minor == b.minor else Release(one.minor)) for one in (a, b)]
     return Upgrade(names[0], names[1], rejected, differences=found)
 
@@ -241,10 +245,10 @@ def _fields(objects: Sequence[KubeObject], a: Release, b: Release) -> Iterator[V
         gates = (one.gate for one in IGNORED_FIELDS if (one.kind.__name__, one.spelled) == (kind, name))
         source = ", ".join(KEPS[gate] for gate in gates)
         n = max(one.get((kind, name), 0) for one in unread)
-        yield VersionDifference("field", f"{kind} {name}", words_a, words_b, source, n)
+        yield VersionDifference("field", f"{kind} {name}", words_a, words_b, source, kind, n)
 
 
-def _plugins(a: Release, b: Release) -> Iterator[VersionDifference]:
+def _plugins(objects: Sequence[KubeObject], a: Release, b: Release) -> Iterator[VersionDifference]:
     """The default plugins that one version has, that have another weight, or that come before others."""
     entries = [default_plugins(release).multi_point.enabled for release in (a, b)]
     by_name = [{entry.name: entry for entry in some} for some in entries]
@@ -252,7 +256,9 @@ def _plugins(a: Release, b: Release) -> Iterator[VersionDifference]:
     for name in dict.fromkeys(entry.name for some in reversed(entries) for entry in some):
         words_a, words_b = (_words(one.get(name)) for one in by_name)
         if words_a != words_b:
-            yield VersionDifference("plugin", name, words_a, words_b, KEPS.get(_PLUGIN_GATES.get(name, ""), ""))
+            gate, concerns = _OF_GATES.get(name, ("", ""))
+            of_objects = n_concerned(objects, (concerns,))[concerns] if concerns else ("", 0)
+            yield VersionDifference("plugin", name, words_a, words_b, KEPS.get(gate, ""), *of_objects)
     for i, (name_a, name_b) in enumerate(zip(*shared, strict=True)):
         if name_a != name_b and shared[0].index(name_b) > i:
             yield VersionDifference("plugin", name_b, f"after {name_a}", f"before {name_a}")
@@ -265,6 +271,9 @@ def _words(entry: PluginEntry | None) -> str:
     return f"default plugin, weight {entry.weight}" if entry.weight else "default plugin"
 
 
-def _rules(a: Release, b: Release) -> Iterator[VersionDifference]:
-    for rule, source in changed_rules(a, b):
-        yield VersionDifference("rule", rule.subject, rule.variant(a).text, rule.variant(b).text, source)
+def _rules(objects: Sequence[KubeObject], a: Release, b: Release) -> Iterator[VersionDifference]:
+    changed = list(changed_rules(a, b))
+    concerned = n_concerned(objects, (rule.concerns for rule, _ in changed))
+    for rule, source in changed:
+        words = rule.variant(a).text, rule.variant(b).text
+        yield VersionDifference("rule", rule.subject, *words, source, *concerned[rule.concerns])

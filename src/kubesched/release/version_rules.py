@@ -46,11 +46,13 @@ class VersionRule(NamedTuple):
     Attributes:
         subject: the plugin.
         variants: in the order of the versions; those of a gate are for off and for on.
+        concerns: what objects it is about: a key of `CONCERNED` in comparison/concerned.py.
         gate: the feature gate that decides which variant is in force; empty where the version does.
     """
 
     subject: str
     variants: tuple[Variant, ...]
+    concerns: str
     gate: str = ""
 
     def variant(self, release: Release) -> Variant:
@@ -60,8 +62,8 @@ class VersionRule(NamedTuple):
         return [one for one in self.variants if not release.before(one.since)][-1]
 
 
-def _of_gate(subject: str, gate: str, off: str, on: str, source: str = "") -> VersionRule:
-    return VersionRule(subject, (Variant(0, off), Variant(0, on, source or KEPS[gate])), gate)
+def _of_gate(subject: str, gate: str, concerns: str, off: str, on: str, source: str = "") -> VersionRule:
+    return VersionRule(subject, (Variant(0, off), Variant(0, on, source or KEPS[gate])), concerns, gate)
 
 
 VERSION_RULES: Final = (
@@ -71,6 +73,7 @@ VERSION_RULES: Final = (
             Variant(0, "the text names the taint: node(s) had untolerated taint {key: value}"),
             Variant(34, "the text does not name the taint: node(s) had untolerated taint(s)"),
         ),
+        "taints",
     ),
     VersionRule(
         "NodeResourcesFit",
@@ -78,6 +81,7 @@ VERSION_RULES: Final = (
             Variant(0, "preemption is tried where a request is above what the node can allocate"),
             Variant(34, "preemption is not tried where a request is above what the node can allocate"),
         ),
+        "waiting",
     ),
     VersionRule(
         "VolumeRestrictions",
@@ -85,6 +89,7 @@ VERSION_RULES: Final = (
             Variant(0, "text: node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod"),
             Variant(34, "text: node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode"),
         ),
+        "single pod access",
     ),
     VersionRule(
         "InterPodAffinity",
@@ -95,6 +100,7 @@ VERSION_RULES: Final = (
             ),
             Variant(37, "a namespaceSelector of NotIn or DoesNotExist alone leaves namespaces out", "PR 138198"),
         ),
+        "negative selector",
     ),
     VersionRule(
         "DefaultPreemption",
@@ -102,6 +108,7 @@ VERSION_RULES: Final = (
             Variant(0, "a victim that is terminating is deleted again"),
             Variant(35, "a victim that is terminating is not deleted again"),
         ),
+        "terminating",
     ),
     VersionRule(
         "DefaultPreemption",
@@ -109,6 +116,7 @@ VERSION_RULES: Final = (
             Variant(0, "the text of a pod that preempts does not name the node"),
             Variant(37, "the text of a pod that preempts names the node and the number of victims", "PR 140180"),
         ),
+        "waiting",
     ),
     VersionRule(
         "DefaultPreemption",
@@ -116,6 +124,7 @@ VERSION_RULES: Final = (
             Variant(0, "of pods of one priority without a start time, those that came first to the node go first"),
             Variant(37, "of pods of one priority without a start time, those that came last to the node go first"),
         ),
+        "no start time",
     ),
     VersionRule(
         "DynamicResources",
@@ -126,10 +135,12 @@ VERSION_RULES: Final = (
             ),
             Variant(37, "adds nothing to the text of a pod that fits nowhere"),
         ),
+        "waiting",
     ),
     VersionRule(
         "DynamicResources",
         (Variant(0, "takes a random one of the devices that do"), Variant(36, "takes the same devices each time")),
+        "claim",
     ),
     VersionRule(
         "DynamicResources",
@@ -139,6 +150,7 @@ VERSION_RULES: Final = (
             Variant(36, "distinctAttribute compares a device with the one before it alone"),
             Variant(37, "distinctAttribute compares all devices", "PR 140600"),
         ),
+        "distinct attribute",
     ),
     VersionRule(
         "DynamicResources",
@@ -146,6 +158,7 @@ VERSION_RULES: Final = (
             Variant(0, "a pool is complete if the node has all its slices; most requests take devices of others, too"),
             Variant(35, "a pool is complete if the cluster has all its slices; requests take no devices of others"),
         ),
+        "slice",
     ),
     VersionRule(
         "DynamicResources",
@@ -153,6 +166,7 @@ VERSION_RULES: Final = (
             Variant(0, "a request for capacity is an error without DRAConsumableCapacity"),
             Variant(35, "a request for capacity asks for none without DRAConsumableCapacity"),
         ),
+        "capacity request",
     ),
     VersionRule(
         "DynamicResources",
@@ -160,6 +174,7 @@ VERSION_RULES: Final = (
             Variant(0, "a configuration of a claim is written once for each request that it names"),
             Variant(37, "a configuration of a claim is written once, without the names if these are all requests"),
         ),
+        "claim",
     ),
     VersionRule(
         "DynamicResources",
@@ -167,6 +182,7 @@ VERSION_RULES: Final = (
             Variant(0, "a ResourceSlice with sharedCounters belongs to every node"),
             Variant(37, "a ResourceSlice with sharedCounters belongs to the nodes that it names", "PR 140437"),
         ),
+        "counters",
     ),
     VersionRule(
         "DynamicResources",
@@ -174,6 +190,7 @@ VERSION_RULES: Final = (
             Variant(0, "a request for all devices leaves out shared ones of which too little is left"),
             Variant(37, "a request for all devices fails where too little of a shared one is left"),
         ),
+        "all devices",
     ),
     VersionRule(
         "DynamicResources",
@@ -181,6 +198,7 @@ VERSION_RULES: Final = (
             Variant(0, "the text of a selector that fails does not name the device"),
             Variant(37, "the text of a selector that fails names the device"),
         ),
+        "device selector",
     ),
     VersionRule(
         "NodeResourcesBalancedAllocation",
@@ -188,6 +206,7 @@ VERSION_RULES: Final = (
             Variant(0, "scores how balanced the node is with the pod"),
             Variant(36, "scores by how much the pod makes the node more balanced", "PR 135573"),
         ),
+        "waiting",
     ),
     VersionRule(
         "ImageLocality",
@@ -196,6 +215,7 @@ VERSION_RULES: Final = (
             Variant(36, "image volumes count", "PR 130231"),
             Variant(37, "image volumes count no more than images of containers", "PR 138951"),
         ),
+        "image volume",
     ),
     VersionRule(
         "NodeResourcesFit",
@@ -203,6 +223,7 @@ VERSION_RULES: Final = (
             Variant(0, "a pod of several containers in a resize holds more than it needs"),
             Variant(37, "a pod of several containers in a resize holds what it needs", "PR 140047"),
         ),
+        "resize",
     ),
     VersionRule(
         "NodeResourcesFit",
@@ -210,6 +231,7 @@ VERSION_RULES: Final = (
             Variant(0, "status.resources of a pod without spec.resources do not count"),
             Variant(37, "status.resources and allocatedResources of a pod count without spec.resources, too"),
         ),
+        "status of whole pod",
     ),
     VersionRule(
         "NodeVolumeLimits",
@@ -217,16 +239,19 @@ VERSION_RULES: Final = (
             Variant(0, "in-tree Portworx volumes count on nodes whose CSINode lists their plugin as migrated"),
             Variant(36, "in-tree Portworx volumes count on every node with a limit for their driver"),
         ),
+        "portworx",
     ),
     _of_gate(
         "TaintToleration",
         "TaintTolerationComparisonOperators",
+        "comparing toleration",
         "tolerations with the operators Lt and Gt tolerate nothing",
         "tolerations with the operators Lt and Gt compare numbers",
     ),
     _of_gate(
         "NodeVolumeLimits",
         "VolumeLimitScaling",
+        "required driver",
         "a node without the CSI driver of a volume fits",
         "a node without the CSI driver of a volume is rejected if its CSIDriver has preventPodSchedulingIfMissing",
         "KEP-5030, PR 140612",
@@ -234,12 +259,14 @@ VERSION_RULES: Final = (
     _of_gate(
         "VolumeBinding",
         "StorageCapacityScoring",
+        "volumes",
         "does not score",
         "scores the free capacity of volumes and storage classes",
     ),
     _of_gate(
         "VolumeBinding",
         "VolumeAttributesClass",
+        "attributes class",
         "a claim with volumeAttributesClassName is an error",
         "volumes of the volumeAttributesClassName of a claim match it",
     ),

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from kubesched.comparison import Comparison, NodeVerdict, Upgrade, VersionDifference
-from kubesched.documents import count, listed
+from kubesched.documents import count, joined, listed
 from kubesched.pages.formats import Align, Check, Column, Row, Table
 
 _N_ROWS: Final = 20
@@ -59,13 +59,23 @@ def upgrade_tables(notice: Upgrade) -> Iterator[Table]:
         (Column("pods", align=Align.NUMBER), Column("only", "ONLY WITH"), Column("text")),
         _texts(notice),
     )
+    concerning = [one for one in notice.differences if one.n_objects]
     yield Table(
         "differences",
-        f"Fields, default plugins and rules of {notice.a} and {notice.b}",
-        (Column("subject", "WHAT"), a, b, Column("source")),
-        [[_subject(one), one.a, one.b, one.source] for one in notice.differences],
+        f"Fields, default plugins and rules of {notice.a} and {notice.b} that concern this cluster",
+        (Column("subject", "WHAT"), Column("here"), a, b, Column("source")),
+        [[_subject(one), _here(one), one.a, one.b, one.source] for one in concerning],
+        notes=_of_no_concern(notice),
         is_folded=True,
     )
+
+
+def _of_no_concern(notice: Upgrade) -> tuple[str, ...]:
+    """A line on what else differs, and nothing here shows."""
+    n_rows = Counter(_subject(one) for one in notice.differences if not one.n_objects)
+    names = [f"{name} ({n})" if n > 1 else name for name, n in n_rows.items()]
+    others = count(n_rows.total(), "other concerns", "others concern")
+    return (f"{others} no object here: {joined(names)}; -o json has all.",) if names else ()
 
 
 def _first(name: str, title: str, columns: tuple[Column, ...], rows: Sequence[Row]) -> Table:
@@ -90,7 +100,9 @@ def _words(verdict: NodeVerdict) -> str:
 
 
 def _subject(difference: VersionDifference) -> str:
-    if not difference.n_objects:
-        return difference.subject
-    kind, _, field = difference.subject.partition(" ")
-    return f"{field} of {count(difference.n_objects, 'pod' if kind == 'Pod' else kind)}"
+    return difference.subject.partition(" ")[2] if difference.kind == "field" else difference.subject
+
+
+def _here(difference: VersionDifference) -> str:
+    kind = difference.object_kind
+    return count(difference.n_objects, kind.lower() if kind in ("Pod", "Node") else kind)
