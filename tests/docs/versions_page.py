@@ -39,6 +39,10 @@ _NOT_EXACT = f"""\
   v1.33 with DynamicResourceAllocation is decided as v1.34.
 - CEL: v1.37 checks `lists.range` and `duration` otherwise, and takes a selector of the type `dyn`; kubesched has the
   rules of v1.36.
+- The queue is that of v1.36. Of other versions only the release notes are known, so they have the same here: v1.33
+  lengthens the backoff of a pod after errors, too (PR 128748); v1.34 and v1.35 keep and clear nominations otherwise
+  (PR 133276, PR 135007); only since v1.36 a pod that is preempted while it waits in Permit or PreBind backs off
+  (PR 135719, PR 135502). Which node a pod gets is the same; when it is tried again may not be.
 - A feature gate that is on in an older version than by default has the rules of the later version.
 - v1.33.0 to v1.33.12 may not count host ports of sidecars; they are decided as {RELEASES[0].recorded}.
 

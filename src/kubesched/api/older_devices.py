@@ -35,7 +35,7 @@ def as_v1(kind: str, api_version: str, raw: RawJson) -> RawJson:
     try:
         document = decode_nested(_JSON, raw)
     except msgspec.DecodeError:
-        return raw  # whoever decodes it says what is wrong
+        return raw  # decode_object says what is wrong
     if not isinstance(document, dict):
         return raw
     move(_inner(document, "spec"))
