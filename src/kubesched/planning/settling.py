@@ -75,16 +75,20 @@ def cluster_after(
         before: its objects when the budgets were counted last.
         evicted: the pods that preemption has evicted in the run, as they were.
     """
-    ran = _running(before)
+    were = list(before)
     settle(session, known, evicted=evicted)
     budgets = [one for one in session.of("PodDisruptionBudget") if isinstance(one, PodDisruptionBudget)]
     uncounted = [one for one in budgets if not one.document.get("status")]
-    run = _running(session.objects_now())
+    are = session.objects_now()
+    run, ran = _running(are, were), _running(were, are)
     count_in_budgets(session, [run[key] for key in run if key not in ran], [ran[key] for key in ran if key not in run])
-    pods = [one for one in session.of("Pod") if isinstance(one, Pod) and not one.is_finished]
-    session.change(with_status(budget, pods) for budget in uncounted)
-    absent = {pod.key for pod in session.waiting() if session.creation.why_not(pod)}
-    return tuple(_as_new(one) if isinstance(one, Pod) and one.key in absent else one for one in session.objects())
+    if uncounted:
+        pods = [one for one in session.of("Pod") if isinstance(one, Pod) and not one.is_finished]
+        session.change(with_status(budget, pods) for budget in uncounted)
+    objects = session.objects()
+    if absent := {pod.key for pod in session.waiting() if session.creation.why_not(pod)}:
+        objects = [_as_new(one) if isinstance(one, Pod) and one.key in absent else one for one in objects]
+    return tuple(objects)
 
 
 def _as_new(pod: Pod) -> Pod:
@@ -103,8 +107,11 @@ def count_in_budgets(session: Session, placed: Iterable[Pod], gone: Iterable[Pod
     session.change(allowance.changed())
 
 
-def _running(objects: Iterable[KubeObject]) -> dict[str, Pod]:
-    return {one.key: one for one in objects if isinstance(one, Pod) and one.node_name and not one.is_finished}
+def _running(objects: Iterable[KubeObject], others: Iterable[KubeObject]) -> dict[str, Pod]:
+    """The pods that run of the objects that are not among others."""
+    known = set(map(id, others))
+    changed = (one for one in objects if id(one) not in known)
+    return {one.key: one for one in changed if isinstance(one, Pod) and one.node_name and not one.is_finished}
 
 
 def _replaced(session: Session, known: Controllers, gone: Sequence[Pod], successors: dict[str, Successor]) -> bool:

@@ -93,7 +93,8 @@ class Inventory:
     def written(self, objects: Iterable[KubeObject]) -> list[KubeObject]:
         """Some of the objects that there were at any time, whose JSON has what the session decided."""
         self._find()
-        return [one if one is self._given.get(key_of(one)) else _as_written(one) for one in objects]
+        given = set(map(id, self._given.values()))
+        return [one if id(one) in given else _as_written(one) for one in objects]
 
     def pending(self) -> list[Pod]:
         """The pods that wait for a node, as they are now."""
