@@ -158,11 +158,7 @@ class PendingReasons:
 
 
 def with_reasons(
-    session: Session,
-    report: Report,
-    *,
-    only: Collection[str] | None = None,
-    without: Collection[str] = (),
+    session: Session, report: Report, *, only: Collection[str] | None = None, without: Collection[str] = ()
 ) -> Report:
     """A report in which each pod that is left pending has its cause as `diagnosis`, and its best fix as `fix`.
 

@@ -49,11 +49,7 @@ class Strategies:
 
 
 def held_rollouts(
-    recreation: Recreation,
-    strategies: Strategies,
-    workload: Workload,
-    tried: Sequence[CreatedAgain],
-    n_replicas: int,
+    recreation: Recreation, strategies: Strategies, workload: Workload, tried: Sequence[CreatedAgain], n_replicas: int
 ) -> Iterator[Finding]:
     """What is to be said of the rollout of a workload, unless a pod of it cannot come back, which holds it up as well.
 

@@ -9,15 +9,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import (
-    EventType,
-    KubeObject,
-    Pod,
-    ResourceClaim,
-    WatchEvent,
-    decode_object,
-    edited,
-)
+from kubesched.api import EventType, KubeObject, Pod, ResourceClaim, WatchEvent, decode_object, edited
 from kubesched.controllers import VolumeControllers, attached
 from kubesched.framework import (
     Action,

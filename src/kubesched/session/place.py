@@ -123,15 +123,7 @@ def place_all(session: Session, tie_break: TieBreak, progress: Progress | None =
     victims = tuple(_victims(session, placed.values()))
     after, groups = session.fill(), session.node_groups()
     return Report(
-        placements,
-        victims,
-        before,
-        after,
-        0.0,
-        groups,
-        evicted=False,
-        stuck=session.stuck(),
-        version=session.version,
+        placements, victims, before, after, 0.0, groups, evicted=False, stuck=session.stuck(), version=session.version
     )
 
 

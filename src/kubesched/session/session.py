@@ -18,15 +18,7 @@ from kubesched.controllers import detached, has_not_started, is_new_and_bound, l
 from kubesched.engine import paused_gc
 from kubesched.framework import Action, Decision, Framework, PluginEvents, Services, VirtualClock
 from kubesched.release import Release
-from kubesched.scheduler import (
-    Extenders,
-    Scheduler,
-    TieBreak,
-    drive,
-    load_cluster,
-    start_plugins,
-    stop_plugins,
-)
+from kubesched.scheduler import Extenders, Scheduler, TieBreak, drive, load_cluster, start_plugins, stop_plugins
 from kubesched.session.agenda import Agenda
 from kubesched.session.attempt import Attempt, Preempt, attempt
 from kubesched.session.cluster_now import ClusterNow
@@ -231,11 +223,7 @@ class Session(ClusterNow):
     # --- changes ---
 
     def change(
-        self,
-        changed: Iterable[KubeObject] = (),
-        gone: Iterable[KubeObject] = (),
-        *,
-        new: Set[str] | None = None,
+        self, changed: Iterable[KubeObject] = (), gone: Iterable[KubeObject] = (), *, new: Set[str] | None = None
     ) -> None:
         """Remove some objects, then add others or put them in the place of older ones. Pods arrive at the next run.
 

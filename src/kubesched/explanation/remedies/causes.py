@@ -106,9 +106,7 @@ def _volume_causes(case: Case) -> list[Cause]:
     return [
         Cause("VolumeRestrictions", case.rejected("VolumeRestrictions"), (terminating, volume_users)),
         Cause(
-            "NodeVolumeLimits",
-            case.rejected("NodeVolumeLimits"),
-            (csi_drivers, terminating, volume_limits, more_nodes),
+            "NodeVolumeLimits", case.rejected("NodeVolumeLimits"), (csi_drivers, terminating, volume_limits, more_nodes)
         ),
         Cause("volume places", case.rejected("VolumeBinding", "VolumeZone"), (waiting_claims, volume_places)),
     ]

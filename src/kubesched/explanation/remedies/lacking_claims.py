@@ -32,12 +32,7 @@ from kubesched.api import (
 from kubesched.controllers import generated_name
 from kubesched.engine import BoolVector
 from kubesched.explanation.change import Change, Edit
-from kubesched.explanation.device_claim_problems import (
-    CONTROLLER,
-    DeviceClaimProblem,
-    Lack,
-    device_claim_problems,
-)
+from kubesched.explanation.device_claim_problems import CONTROLLER, DeviceClaimProblem, Lack, device_claim_problems
 from kubesched.explanation.device_survey import PLUGIN
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.remedies.case import Case, Remedy

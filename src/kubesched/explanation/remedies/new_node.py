@@ -56,10 +56,7 @@ def more_nodes(case: Case, where: BoolVector) -> Iterator[Remedy]:
         larger = f" with at least {joined(f'{amount} {name}' for name, amount in raised.items())}" if raised else ""
         is_unknown = any(is_device(name) and not case.largest(name) for name in raised)
         which = f"{larger} (no node has such a device)" if is_unknown else f" like {node.name}{larger}"
-        text, change = (
-            f"add a node{which}{_exists(case, wanted) if raised else ''}",
-            added_node(case, node, raised),
-        )
+        text, change = (f"add a node{which}{_exists(case, wanted) if raised else ''}", added_node(case, node, raised))
         is_waste = raised and (_exists(case, wanted) or not wrong.isdisjoint(raised))
         effort = Effort.LAST_RESORT if is_waste else None
         yield Remedy(text, "addNode", True, change, ladder="addNode", like=node.name, effort=effort)

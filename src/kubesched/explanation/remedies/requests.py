@@ -7,16 +7,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from kubesched.api import (
-    Container,
-    Pod,
-    Resources,
-    as_int64,
-    edited,
-    is_extended_resource,
-    parse_quantity,
-    whole_units,
-)
+from kubesched.api import Container, Pod, Resources, as_int64, edited, is_extended_resource, parse_quantity, whole_units
 from kubesched.documents import joined, plural
 from kubesched.engine import BoolVector
 from kubesched.explanation.change import Change
