@@ -150,6 +150,8 @@ def test_the_first_sentence_is_about_the_versions_of_one_configuration(tmp_path:
 def test_the_text_of_a_preemption_is_without_its_node(tmp_path: Path):
     low, high = make_pod("low", node="n1", requests={"cpu": "3"}), make_pod("high", requests={"cpu": "3"}, priority=9)
     cluster = write(tmp_path, make_node("n1", allocatable={"cpu": "4"}), low, high)
+    text = " ".join(compare(cluster, versions=("1.36", "1.37"), output="table").stdout.split())
+    assert "Both place the 1 pod that waits, 5 times each" in text
     notice = json.loads(compare(cluster, versions=("1.36", "1.37")).stdout)["upgrade"]
     (message,) = notice["messages"]
     assert message["onlyB"] == ["preemption: found a potential placement for pod on node"]

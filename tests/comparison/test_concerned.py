@@ -59,7 +59,7 @@ CASES = {
     "volumes": (make_pod("p", spec={"volumes": [CLAIM]}), make_pod("p", node="n1", spec={"volumes": [CLAIM]})),
     "claims of pods": (make_pod("p", spec={"resourceClaims": [{"name": "c"}]}), make_pod("p")),
     "taints": (make_node("n1", taints=["a:NoExecute"]), make_node("n1", taints=["a:PreferNoSchedule"])),
-    "declared features": (make_node("n1", status={"declaredFeatures": ["X"]}), make_node("n1")),
+    "needed features": (make_pod("p", spec={"hostNetwork": True, "hostUsers": False}), make_pod("p")),
     "single pod access": (bound(accessModes=["ReadWriteOncePod"]), bound(accessModes=["ReadWriteOnce"])),
     "attributes class": (bound(volumeAttributesClassName="gold"), bound()),
     "portworx": (make_object("PersistentVolume", "v", spec={"portworxVolume": {"volumeID": "x"}}),),

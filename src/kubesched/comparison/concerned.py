@@ -15,6 +15,7 @@ from kubesched.api import (
     ResourceClaim,
     ResourceSlice,
 )
+from kubesched.plugins import needed_features
 
 _NEGATIVE: Final = ("NotIn", "DoesNotExist")
 
@@ -68,8 +69,8 @@ CONCERNED: Final[dict[str, tuple[type[KubeObject], Callable[[Any], bool]]]] = {
     ),
     "volumes": (Pod, lambda pod: _waits(pod) and bool(pod.claim_names)),
     "claims of pods": (Pod, lambda pod: bool(pod.spec.resource_claims)),
+    "needed features": (Pod, lambda pod: bool(needed_features(pod))),
     "taints": (Node, lambda node: any(taint.effect != "PreferNoSchedule" for taint in node.taints)),
-    "declared features": (Node, lambda node: bool(node.status.declared_features)),
     "single pod access": (PersistentVolumeClaim, lambda one: "ReadWriteOncePod" in (one.spec.access_modes or ())),
     "attributes class": (PersistentVolumeClaim, lambda one: bool(one.spec.volume_attributes_class_name)),
     "portworx": (PersistentVolume, lambda one: one.spec.portworx_volume is not None),

@@ -25,7 +25,7 @@ _DRY_RUN: Final = re.compile(r"^preemption: 0/\d+ nodes are available: ")
 _OF_ONE_POD: Final = re.compile(r" on node .*, preempting \d+ victims$", re.DOTALL)
 _OF_GATES: Final = {
     "DynamicResources": ("DynamicResourceAllocation", "claims of pods"),
-    "NodeDeclaredFeatures": ("NodeDeclaredFeatures", "declared features"),
+    "NodeDeclaredFeatures": ("NodeDeclaredFeatures", "needed features"),
 }
 """Default plugin -> the feature gate that it belongs to, and what it concerns."""
 

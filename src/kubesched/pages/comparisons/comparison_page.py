@@ -213,10 +213,9 @@ def _level(difference: FigureDifference) -> Level:
 
 
 def _sides(comparison: Comparison) -> str:
-    pods = count(comparison.n_pods, "pod")
-    which = {"pending": "that wait", "all": "that wait or would be re-created"}.get(
-        comparison.choice.mode, f"that wait or are selected by {comparison.choice.selector}"
-    )
+    pods, wait = count(comparison.n_pods, "pod"), f"that {plural(comparison.n_pods, 'waits', 'wait')}"
+    selected = f"{wait} or {plural(comparison.n_pods, 'is', 'are')} selected by {comparison.choice.selector}"
+    which = {"pending": wait, "all": f"{wait} or would be re-created"}.get(comparison.choice.mode, selected)
     return (
         f"A: {comparison.a}. B: {comparison.b}. Both place the {pods} {which}, {comparison.n_runs} times each; "
         "ties between nodes are broken at random."
