@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from kubesched.cli.inputs import SetupOptions
 from kubesched.cli.parameters import Decorator, not_empty, option_group
 from kubesched.release import DEFAULT_NUMBER, KNOWN, KNOWN_NUMBERS
 from kubesched.version import VERSION
@@ -13,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kubesched.api import KubeObject
+    from kubesched.cli.inputs import SetupOptions
     from kubesched.release import Release
     from kubesched.snapshot import ClusterObjects
 
@@ -52,7 +52,7 @@ beside_version_options: Final = _version_options(
 """Both, for an extender."""
 
 
-def named_release(options: SetupOptions) -> "Release | None":
+def named_release(options: "SetupOptions") -> "Release | None":
     """The version that --kubernetes-version names, with the gates of --feature-gates; None where it names none.
 
     Raises:
@@ -78,7 +78,7 @@ def _read(named: str) -> "tuple[Release, str]":
 
 
 def release_for(
-    cluster: "ClusterObjects | None", options: SetupOptions, asked: str | None, *, names_unread: bool = True
+    cluster: "ClusterObjects | None", options: "SetupOptions", asked: str | None, *, names_unread: bool = True
 ) -> "tuple[Release, str]":
     """The version that decides, with the gates of --feature-gates, and a note on what it does not do as one may think.
 
