@@ -62,6 +62,7 @@ with lazy_exports(__name__, "__version__"):
         QuantityError as QuantityError,
         SelectorError as SelectorError,
         StateError as StateError,
+        WorkerError as WorkerError,
     )
     from kubesched.explanation import Explainer as Explainer, Explanation as Explanation, Fix as Fix, explain as explain
     from kubesched.extender import ExtenderOptions as ExtenderOptions

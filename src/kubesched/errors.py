@@ -20,6 +20,7 @@
     │   └── NotSentError           this process may not write any more, so nothing was sent
     ├── LeaseLostError             this process led, and must not any more
     ├── ExtenderError              an HTTP extender failed
+    ├── WorkerError                processes that share the work cannot do it
     ├── ClaimError                 VolumeBinding cannot judge a claim
     ├── CelRuntimeError            a CEL expression cannot be evaluated for a device
     └── NoRoomError                the body of a request waited too long for memory
@@ -184,6 +185,10 @@ class LeaseLostError(KubeschedError):
 
 class ExtenderError(KubeschedError):
     """An HTTP extender could not be asked or answered against the protocol."""
+
+
+class WorkerError(KubeschedError):
+    """Processes that share the work cannot do it: no Dask scheduler answers, or a worker cannot take part."""
 
 
 class ClaimError(KubeschedError):

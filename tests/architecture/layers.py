@@ -51,6 +51,9 @@ SUSPECT_NAMES = {"open", "print", "input", "random"} | CLOCK_CALLS
 ONLY_IN = {
     "aiohttp": {"cluster", "serving", "extender_client", "extender", "live", "usage"},
     "click": {"cli"},
+    "cloudpickle": {"parallel"},
+    "distributed": {"parallel"},
+    "joblib": {"parallel"},
     "matplotlib": {"shown", "session", "pages.formats", "pages.simulations"},  # but for the last, for annotations
     "pandas": {
         "shown",
@@ -62,6 +65,7 @@ ONLY_IN = {
         "replay",
     },  # but for shown, for annotations
     "prometheus_client": {"metrics", "serving", "extender"},
+    "pyarrow": {"sweep"},
     "rich": {"cli", "pages.formats"},
     "yaml": {"documents"},
 }

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 import numpy as np
@@ -13,18 +13,17 @@ from kubesched.comparison.candidates import ReadCandidate
 from kubesched.comparison.measure import Measured, Ruler
 from kubesched.comparison.moves import NodeWatch
 from kubesched.comparison.pool_use import PoolUse
-from kubesched.comparison.workers import run_all
 from kubesched.controllers import Prices
 from kubesched.engine import BoolVector
 from kubesched.explanation import with_reasons
 from kubesched.framework import Probe
+from kubesched.parallel import Sent, results_of
 from kubesched.scheduler import TieBreak
 from kubesched.session import Progress, Report, Session
 from kubesched.setup import PluginClock, PluginTimes
 from kubesched.state import ClusterState
 
 _N_FIRST: Final = 4  # runs that take the first of equally good nodes
-_LOADED_PER_PLACEMENT: Final = 30  # objects that are loaded in the time in which a pod is placed
 
 
 class Run(msgspec.Struct, frozen=True, eq=False):
@@ -93,6 +92,44 @@ class Side:
         self._session.close()
 
 
+class SeededRuns:
+    """Carries out runs with random ties: the tasks are (side, seed). It can be sent to other processes.
+
+    Args:
+        objects: the cluster; the pods to place have no node.
+        candidates: the sides.
+        ruler: measures the runs.
+    """
+
+    def __init__(self, objects: Sequence[KubeObject], candidates: Sequence[ReadCandidate], ruler: Ruler) -> None:
+        raw_kinds = {kind for side in candidates if side.plugins for kind in side.set_up().raw_kinds}
+        self._objects = Sent(objects, raw_kinds)
+        self._candidates = candidates
+        self._ruler = ruler
+        self._sides: dict[int, Side] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_sides": {}}
+
+    def __call__(self, task: tuple[int, int]) -> Run:
+        """The run of a side with a seed."""
+        (side, seed), ruler = task, self._ruler
+        with self._side(side).run(TieBreak.RANDOM, seed) as (report, state, times):
+            measured, pools = ruler.measure(state, report), ruler.use_of_pools(state)
+        return Run(measured, ruler.where(report), ruler.pending(report), ruler.widest(report), pools, times)
+
+    def _side(self, side: int) -> Side:
+        if side not in self._sides:
+            self._sides[side] = Side(self._objects.objects, self._candidates[side], may_watch=False)
+        return self._sides[side]
+
+    def close(self) -> None:
+        """Stop the plugins."""
+        for side in self._sides.values():
+            side.close()
+        self._sides.clear()
+
+
 class Runs:
     """Carries out the runs of a comparison. Close it at the end.
 
@@ -121,7 +158,6 @@ class Runs:
         self._objects = objects
         self._candidates = candidates
         self._sides: dict[int, Side] = {}
-        self._may_watch = False  # random runs are not watched
         self._n_seeds = n_seeds
         self._progress = progress
         self._n_done = 0
@@ -160,29 +196,16 @@ class Runs:
             return self.first(side)[0], watch
 
     def random(self, seeds: Sequence[int]) -> tuple[list[Run], list[Run]]:
-        """The runs of A and of B with random ties and some seeds.
-
-        They come before all others: worker processes do not share the event loop of a session.
-        """
-        self._may_watch = False
+        """The runs of A and of B with random ties and some seeds."""
         tasks = [(side, seed) for side in (0, 1) for seed in seeds]
-        n_placements = len(self.ruler.pods) + len(self._objects) // _LOADED_PER_PLACEMENT
-        runs = run_all(self._random, tasks, n_placements, self._note)
+        runs = results_of(SeededRuns(self._objects, self._candidates, self.ruler), tasks, self._note)
         for (side, _), run in zip(tasks, runs, strict=True):
             self.times[side] += run.times
-        self.close()
-        self._may_watch = True
         return runs[: len(seeds)], runs[len(seeds) :]
-
-    def _random(self, side: int, seed: int) -> Run:
-        ruler = self.ruler
-        with self._side(side).run(TieBreak.RANDOM, seed) as (report, state, times):
-            measured, pools = ruler.measure(state, report), ruler.use_of_pools(state)
-        return Run(measured, ruler.where(report), ruler.pending(report), ruler.widest(report), pools, times)
 
     def _side(self, side: int) -> Side:
         if side not in self._sides:
-            self._sides[side] = Side(self._objects, self._candidates[side], may_watch=self._may_watch)
+            self._sides[side] = Side(self._objects, self._candidates[side], may_watch=True)
         return self._sides[side]
 
     def _note(self) -> None:

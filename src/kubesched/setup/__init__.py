@@ -10,6 +10,7 @@ with lazy_exports(__name__):
     from kubesched.setup.expansion import expand_points as expand_points
     from kubesched.setup.extender_calls import ExtenderCalls as ExtenderCalls, without_bind as without_bind
     from kubesched.setup.older_versions import convert_text as convert_text, older_versions as older_versions
+    from kubesched.setup.plugin_loading import FileRun as FileRun, file_run as file_run, module_of as module_of
     from kubesched.setup.plugin_times import PluginClock as PluginClock, PluginTimes as PluginTimes
     from kubesched.setup.profile_findings import profile_findings as profile_findings
     from kubesched.setup.registry import (

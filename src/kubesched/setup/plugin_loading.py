@@ -14,15 +14,15 @@ from kubesched.errors import PluginDefinitionError
 from kubesched.framework import HOOKS, Plugin, in_one_line, keeping_definition_faults
 
 
-class _FileRun(NamedTuple):
-    """The file that a module was made from."""
+class FileRun(NamedTuple):
+    """The file that a module was made from; another process makes the same module of it."""
 
     path: str
     place: Path
     source: bytes
 
 
-_RUN: Final[dict[str, _FileRun]] = {}  # by the name of its module; as many as there are different paths
+_RUN: Final[dict[str, FileRun]] = {}  # by the name of its module; as many as there are different paths
 
 
 def run_file(path: str) -> ModuleType:
@@ -32,16 +32,30 @@ def run_file(path: str) -> ModuleType:
         PluginDefinitionError: it is not there, or fails.
     """
     try:
-        run = _FileRun(path, Path(path).absolute(), Path(path).read_bytes())
+        run = FileRun(path, Path(path).absolute(), Path(path).read_bytes())
     except FileNotFoundError as error:
         raise PluginDefinitionError(f"{path}: no such file") from error
     except OSError as error:
         raise PluginDefinitionError(_reason(path, error)) from error
+    return module_of(run)
+
+
+def module_of(run: FileRun) -> ModuleType:
+    """The module of a file, which runs unless that has been done.
+
+    Raises:
+        PluginDefinitionError: it fails.
+    """
     name = _module_name(run)
     return sys.modules[name] if name in sys.modules and _RUN[name] == run else _ran(name, run)
 
 
-def _module_name(run: _FileRun) -> str:
+def file_run(module: str) -> FileRun | None:
+    """The file that a module was made from; None for a module that Python imports by its name."""
+    return _RUN.get(module)
+
+
+def _module_name(run: FileRun) -> str:
     """The name that a module of this path has, or the first free one."""
     name = f"kubesched_plugin_file_{run.place.stem}"
     while name in sys.modules and _RUN[name][:2] != run[:2]:
@@ -49,7 +63,7 @@ def _module_name(run: _FileRun) -> str:
     return name
 
 
-def _ran(name: str, run: _FileRun) -> ModuleType:
+def _ran(name: str, run: FileRun) -> ModuleType:
     loader = SourceFileLoader(name, run.path)
     spec = spec_from_loader(name, loader)
     if spec is None:

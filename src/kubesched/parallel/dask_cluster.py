@@ -1,0 +1,171 @@
+"""Carries out tasks on a Dask cluster, each worker of which has kubesched installed.
+
+The content of a task is itself the result of a Dask task, so a worker gets it once, from the scheduler or from another
+worker, and the cluster restores it when the worker that had it is killed. Data that a client scatters would be lost.
+"""
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from kubesched.errors import InputError, WorkerError
+from kubesched.parallel.memory import needed_by_worker
+from kubesched.parallel.worker import Packed, carry_out_one
+from kubesched.version import VERSION
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+T = TypeVar("T")
+_AHEAD: Final = 2
+"""Tasks that are sent for each thread, so that no worker waits for the next one."""
+_ANSWER_SECONDS: Final = 10
+_PYTHON: Final = "{0.major}.{0.minor}"
+
+
+def active_client() -> "Client | None":
+    """The Dask client of this process; None without one. Nothing is imported for it."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return None
+    try:
+        return distributed.default_client()
+    except ValueError:
+        return None
+
+
+@contextmanager
+def connected(address: str | None) -> Iterator[None]:
+    """Have the questions in the block carried out on a Dask cluster.
+
+    Args:
+        address: of its scheduler, such as `tcp://10.0.0.7:8786`; None to change nothing.
+    Raises:
+        InputError: Dask is not installed, or the address is not one.
+        WorkerError: no scheduler answers, or a worker cannot take part.
+    """
+    if address is None:
+        yield
+        return
+    with _client(address) as client:
+        check_workers(client)
+        yield
+
+
+def _client(address: str) -> "Client":
+    try:
+        from distributed import Client
+    except ModuleNotFoundError as error:
+        if error.name != "distributed":
+            raise
+        raise InputError("--on needs Dask, which is not installed: pip install 'kubesched[dask]'") from None
+    try:
+        return Client(address, timeout=_ANSWER_SECONDS)
+    except (OSError, TimeoutError) as error:
+        advice = "start one with `dask scheduler`, and name its address, such as tcp://10.0.0.7:8786"
+        raise WorkerError(f"{address}: no Dask scheduler answers within {_ANSWER_SECONDS} seconds; {advice}") from error
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{address}: not the address of a Dask scheduler; expected tcp://HOST:PORT") from error
+
+
+def about_here() -> tuple[str, str]:
+    """The versions of kubesched and Python in this process."""
+    return VERSION, _PYTHON.format(sys.version_info)
+
+
+def check_workers(client: "Client") -> None:
+    """Refuse a cluster whose workers would give other results, or none.
+
+    Raises:
+        WorkerError: it has no worker, or one has another version of kubesched or Python, or no kubesched.
+    """
+    try:
+        client.wait_for_workers(1, timeout=_ANSWER_SECONDS)
+    except TimeoutError as error:
+        where = client.scheduler.address
+        raise WorkerError(f"{where}: the Dask scheduler has no worker; start one with `dask worker {where}`") from error
+    here = about_here()
+    for worker, there in client.run(about_here, on_error="return").items():
+        if isinstance(there, Exception):
+            advice = f"install kubesched {here[0]} there"
+            raise WorkerError(f"{worker}: the Dask worker cannot run kubesched: {there}; {advice}") from there
+        if there != here:
+            found, expected = (f"kubesched {one[0]} with Python {one[1]}" for one in (there, here))
+            raise WorkerError(f"{worker}: the Dask worker has {found}; expected {expected}, as here")
+
+
+def on_dask(tasks: Iterator[tuple[Packed, Any, Any]], client: "Client") -> Iterator[tuple[Any, Any]]:
+    """Carry out tasks, each of which is a content, an index and the task.
+
+    Yields: the index of a task and its result, as they come.
+    Raises:
+        WorkerError: no worker has the memory, a task ended several workers, or the scheduler has gone.
+    """
+    from distributed import as_completed
+
+    running = as_completed([], loop=client.loop, with_results=True, raise_errors=False)
+    sent = _Sent(client)
+    n_running = 0
+    while True:
+        n_more = max(_AHEAD * sum(client.ncores().values()), 1) - n_running
+        for packed, index, task in islice(tasks, max(n_more, 0)):
+            running.add(sent.submit(packed, index, task))
+            n_running += 1
+        if not n_running:
+            return
+        future, result = next(running)
+        n_running -= 1
+        if future.status != "finished":
+            raise _lost(future, result)
+        yield result
+
+
+class _Sent:
+    """Sends tasks; the contents of the tasks before are forgotten once nothing on the cluster needs them."""
+
+    def __init__(self, client: "Client") -> None:
+        self._client = client
+        self._key = ""
+        self._content: Future | None = None
+        self._workers: list[str] = []
+
+    def submit(self, packed: Packed, index: Any, task: Any) -> "Future":
+        if packed.key != self._key:
+            self._workers = _large_enough(self._client, packed.size)
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", message="Sending large graph")  # once, and on purpose
+                self._content = self._client.submit(_itself, packed.content, pure=False)
+            self._key = packed.key
+        return self._client.submit(
+            carry_out_one, packed.key, self._content, index, task, pure=False, workers=self._workers
+        )
+
+
+def _itself(content: T) -> T:
+    return content
+
+
+def _large_enough(client: "Client", size: int) -> list[str]:
+    """The workers that have the memory for a content of some bytes.
+
+    Raises:
+        WorkerError: none has.
+    """
+    needed = needed_by_worker(size)
+    limits = {name: one["memory_limit"] for name, one in client.scheduler_info(n_workers=-1)["workers"].items()}
+    enough = [name for name, limit in limits.items() if not limit or limit >= needed]
+    if limits and not enough:
+        largest = max(limits.values())
+        found = f"the largest Dask worker has {largest >> 20:,} MiB of memory"
+        raise WorkerError(f"{found}, and this cluster needs {needed >> 20:,} MiB; start one with --memory-limit")
+    return enough
+
+
+def _lost(future: "Future", result: Any) -> WorkerError:
+    if future.status == "error":
+        _, error, _ = result
+        return WorkerError(f"Dask gave up a task: {error}")
+    return WorkerError("the connection to the Dask scheduler is lost; what it had not done yet is not done")
