@@ -114,6 +114,26 @@ class DeviceSurvey:
         """The pools of a node."""
         return self._state.devices.pools_of(self._evaluation.nodes.row(position))
 
+    @cached_property
+    def known_values(self) -> dict[str, set[str]]:
+        """The texts that devices have for each attribute, by its qualified name; those of taken devices, too."""
+        known: dict[str, set[str]] = {}
+        for device in (one for kind in self.kinds for pool in kind.pools for one in pool.devices):
+            for name, attribute in (device.spec.attributes or {}).items():
+                if attribute.string is not None:
+                    qualified = name if "/" in name else f"{device.driver}/{name}"
+                    known.setdefault(qualified, set()).add(attribute.string)
+        return known
+
+    @cached_property
+    def known_names(self) -> set[str]:
+        """The qualified names of the attributes and capacities that devices have; those of taken devices, too."""
+        specs = [(one.driver, one.spec) for kind in self.kinds for pool in kind.pools for one in pool.devices]
+        written = (
+            (driver, name) for driver, one in specs for name in {**(one.attributes or {}), **(one.capacity or {})}
+        )
+        return {name if "/" in name else f"{driver}/{name}" for driver, name in written}
+
     def every_device(self) -> Iterator[PoolDevice]:
         """The devices that are not taken."""
         for kind in self.kinds:

@@ -182,6 +182,47 @@ def test_a_name_that_no_device_has_is_corrected(expression, name, near):
     assert found[text].keeps_intent
 
 
+ATTRIBUTE = f'device.attributes["{DRIVER}"].model'
+
+
+@pytest.mark.parametrize(
+    ("condition", "wrong", "meant"),
+    [
+        (f'{ATTRIBUTE} == "a-100"', "a-100", ["A100"]),
+        (f'{ATTRIBUTE} in ["H100", "a100"]', "a100", ["A100"]),
+        (f'{ATTRIBUTE} == "RTX6000"', "RTX6000", ["NVIDIA RTX6000 24GB", "NVIDIA RTX6000 48GB"]),
+    ],
+)
+def test_a_value_that_no_device_has_is_corrected(condition, wrong, meant):
+    models = ("A100", "NVIDIA RTX6000 24GB", "NVIDIA RTX6000 48GB")
+    found = asked(ask(selectors=selecting(condition)), nodes=[[gpu("a", model=model)] for model in models])
+    said = [f'correct model "{wrong}", which no device has, to "{one}" in request r0: {NEW}' for one in meant]
+    assert [text for text in found if text.startswith("correct")] == said
+    assert next(iter(found)) == said[0]
+    assert all(found[one].keeps_intent for one in said)
+    assert not [text for text in found if f"model {wrong} or" in text or f"or {wrong} or" in text]
+
+
+def test_a_corrected_value_that_only_taken_devices_have_is_accepted_beside_another_one():
+    taken = claim("other", ask(), status=allocation("n1", "a"))
+    nodes = [gpu("a", model="H100")], [gpu("a", model="A100")]
+    found = asked(ask(selectors=selecting(f'{ATTRIBUTE} in ["h-100", "B200"]')), nodes=nodes, others=(taken,))
+    assert list(found) == [f"accept model H100 or B200 or A100 in request r0: {NEW}"]
+
+
+@pytest.mark.parametrize("wrong", ["H100", "A10", "A1000"])
+def test_another_model_is_not_a_misspelt_one(wrong):
+    found = asked(ask(selectors=selecting(f'{ATTRIBUTE} == "{wrong}"')), nodes=([gpu("a", model="A100")],))
+    assert list(found) == [f"accept model {wrong} or A100 in request r0: {NEW}"]
+
+
+def test_a_name_that_a_taken_device_has_is_not_corrected():
+    taken = claim("other", ask(), status=allocation("n1", "a"))
+    nodes = ([gpu("a", lane=1), gpu("b", lanes=1)],)
+    found = asked(ask(selectors=selecting(f'device.attributes["{DRIVER}"].lane == 1')), nodes=nodes, others=(taken,))
+    assert not [text for text in found if text.startswith("correct")]
+
+
 def test_the_only_condition_that_no_free_device_meets_is_dropped_last():
     expression = f'device.attributes["{DRIVER}"].model.startsWith("H") && device.attributes["{DRIVER}"].numa == 0'
     (fix,) = asked(ask(selectors=selecting(expression)), nodes=([gpu("a", model="A100", numa=0)],)).values()

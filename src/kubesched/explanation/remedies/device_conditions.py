@@ -42,7 +42,7 @@ def corrected_names(request: ClaimRequest, survey: DeviceSurvey) -> Iterator[Rem
     known = {f"{domain}/{name}" for one in facts for domain in one for name in one[domain]}
     for i, selector in _selectors(request.ask.selectors):
         names = {*(selector.reads.attributes or ()), *(selector.reads.capacity or ())}
-        for name in sorted(names - known) if known else ():
+        for name in sorted(names - survey.known_names) if known else ():
             if near := _near(name, known):
                 text = _respelt(selector.text, name, near)
                 what = f"correct {name}, which no device has, to {near}"

@@ -40,6 +40,7 @@ from kubesched.explanation.remedies.device_conditions import (
     dropped_conditions,
     guarded,
 )
+from kubesched.explanation.remedies.device_values import corrected_values, with_known_values
 from kubesched.explanation.remedies.requests import cut_down
 from kubesched.explanation.remedies.taints import marks_fault, toleration
 from kubesched.explanation.remedies.together import together
@@ -94,6 +95,7 @@ def _requests(case: Case, survey: DeviceSurvey) -> Iterator[list[ClaimRequest]]:
 def _of_request(request: ClaimRequest, survey: DeviceSurvey) -> Iterator[Remedy]:
     """Other wishes, those that lose least first."""
     yield from corrected_names(request, survey)
+    yield from corrected_values(request, survey)
     yield from corrected_quantities(request)
     yield from guarded(request, survey)
     yield from _tolerating(request, survey)
@@ -182,7 +184,8 @@ class _Other(msgspec.Struct, frozen=True):
 
 def _others(request: ClaimRequest, survey: DeviceSurvey) -> Iterator[Remedy]:
     """What free devices of the class have, in place of what the request asks for; the nearest first."""
-    ask, found = request.ask, Counter[_Other]()
+    ask, found = _with_known_values(request.ask, survey), Counter[_Other]()
+    texts = {i: text for i, text in enumerate(ask.selectors) if text != request.ask.selectors[i]}
     for kind, device in survey.free_devices(ask):
         if untolerated_taints(device.spec.taints or (), ask.tolerations):
             continue
@@ -197,7 +200,7 @@ def _others(request: ClaimRequest, survey: DeviceSurvey) -> Iterator[Remedy]:
         effort, verb = (Effort.LESS, "ask for") if other.is_less else (Effort.SWITCH, "accept")
         names = joined(one.comparison.name for one in other.literals)
         ladder = f"{names} {other.capacity and 'amounts'}" if other.is_less else ""
-        yield request.remedy(f"{verb} {other.words}", partial(_asking, other=other), effort, ladder)
+        yield request.remedy(f"{verb} {other.words}", partial(_asking, other=other, texts=texts), effort, ladder)
 
 
 def _other(ask: DeviceAsk, device: PoolDevice, used: Mapping[str, int]) -> _Other | None:
@@ -247,8 +250,14 @@ def _distance(before: object, after: object) -> float:
     return abs(first - second) / max(abs(first), abs(second), 1)
 
 
-def _asking(one: DeviceSubRequest, other: _Other) -> DeviceSubRequest:
-    one = selecting(one, {i: changed.text for i, changed in other.selectors})
+def _with_known_values(ask: DeviceAsk, survey: DeviceSurvey) -> DeviceAsk:
+    """What a request asks for with the values that were meant: what no device has is not worth to be accepted."""
+    known = survey.known_values
+    return msgspec.structs.replace(ask, selectors=tuple([with_known_values(one, known) for one in ask.selectors]))
+
+
+def _asking(one: DeviceSubRequest, other: _Other, texts: Mapping[int, str]) -> DeviceSubRequest:
+    one = selecting(one, {**texts, **{i: changed.text for i, changed in other.selectors}})
     amounts = {**((one.capacity.requests if one.capacity else None) or {})}
     amounts |= {name: after for name, _, after in other.capacity}
     capacity = CapacityRequirements(amounts) if amounts else one.capacity
