@@ -72,11 +72,17 @@ def fixes(
         return ()
     case = Case(evaluation, _nominated(framework, evaluation), given, waiting)
     gates = without_gates(case)
-    if evaluation.fits and gates is None:
+    is_failing = (
+        evaluation.failure is not None and not evaluation.failure.place
+    )  # what raises, raises whatever is tried
+    if evaluation.fits and gates is None and not is_failing:
         return ()
     equal = [one for one in waiting if is_equal(one, evaluation.pod)]
     search = _Search(Trial(framework, evaluation.pod), gates, equal)
-    helping = search.tried([()]) if evaluation.fits else _helping(case, search)
+    if evaluation.fits and is_failing:
+        helping = [fix for fix in _helping(case, search) if fix.fault is None]
+    else:
+        helping = search.tried([()]) if evaluation.fits else _helping(case, search)
     helping = search.without_extras(helping)
     helping.sort(key=_rank)
     best = [fix for fix in helping if fix.effort < Effort.LAST_RESORT][:max_fixes] or helping[:1]

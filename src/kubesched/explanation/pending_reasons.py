@@ -206,9 +206,10 @@ def _is_at_its_turn(placement: Placement) -> bool:
 
 
 def _has_reason(placement: Placement) -> bool:
-    """Whether filters or the cluster keep a pod waiting: not a fault, another pod, or the API server."""
+    """Whether filters or the cluster keep a pod waiting: not an exception, another pod, or the API server."""
     is_gated = placement.state is PodState.NOT_TRIED and bool(placement.plugin)
-    is_left = placement.state is PodState.UNSCHEDULABLE or is_gated
+    is_reported = placement.state is PodState.ERROR and not placement.diagnosis  # such as that a selector fails
+    is_left = placement.state is PodState.UNSCHEDULABLE or is_gated or is_reported
     return bool(placement.profile) and is_left and not placement.names_node
 
 
@@ -224,4 +225,6 @@ def _with_reason(placement: Placement, reasons: PendingReasons, steps: dict[Hash
     if answer.fixes and (not taken or reasons.names_pod(placement)):
         patches = tuple(patch for patch in answer.fixes[0].patches if patch.key not in taken)
         taken.update(patch.key for patch in patches)
+    if placement.state is PodState.ERROR:  # its message is the cause; a diagnosis is that of an exception
+        return msgspec.structs.replace(placement, fix=answer.fix, patches=patches)
     return msgspec.structs.replace(placement, diagnosis=answer.outcome.why, fix=answer.fix, patches=patches)

@@ -96,7 +96,8 @@ def answer_of(
 
     def tell() -> Told:
         limit = MOST_TO_AVOID_EVICTIONS if state is State.PREEMPTS else max(Effort)
-        known = () if state in _WITHOUT_FIX else fixes_of(evaluation)
+        is_reported = evaluation.failure is not None and not evaluation.failure.place  # a change may prevent an error
+        known = () if state in _WITHOUT_FIX and not is_reported else fixes_of(evaluation)
         fixes = tuple(fix for fix in known if fix.effort <= limit)
         return Told(outcome(evaluation, next(iter(fixes), None)), len(evaluation.feasible), fixes)
 

@@ -244,7 +244,9 @@ class Draining:
         known |= {groups[pod] for pod in only}
         explained = with_reasons(self._session, report, only=only)
         self._reasons = {
-            one.pod: one for one in explained.placements if one.pod in only and one.state is PodState.UNSCHEDULABLE
+            one.pod: one
+            for one in explained.placements
+            if one.pod in only and (one.state is PodState.UNSCHEDULABLE or (one.state is PodState.ERROR and one.fix))
         }
 
     def _cannot_decide(self, pod: Pod, fate: Fate, why: str) -> None:
@@ -294,7 +296,7 @@ class Draining:
             has_local_data=not (fate is Fate.STAYS or was_pending or pod.is_finished) and has_local_data(pod),
             was_pending=was_pending,
             keeps_off=keeps_off_evictions(pod) if is_evicted else "",
-            cause="" if reason is None else reason.diagnosis,
+            cause="" if reason is None else reason.diagnosis or reason.message,
             fix=way_to_end(pod.node_name) if fate is Fate.HANGS else "" if reason is None else reason.fix,
         )
 

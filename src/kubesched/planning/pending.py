@@ -187,7 +187,9 @@ class PendingPods:
             case State.EVICTED:
                 return Told(PodOutcome(state, f"evicted for {placement.evicted_by}"), n_fit)
             case State.FAILED | State.NOT_DECIDED:
-                return Told(PodOutcome(state, placement.diagnosis or placement.message), n_fit)
+                is_reported = state is State.FAILED and not placement.diagnosis  # a change may prevent it
+                fixes = self._reasons.of(placement).fixes if is_reported else ()
+                return Told(PodOutcome(state, placement.diagnosis or placement.message), n_fit, fixes)
         told = self._reasons.of(placement)
         recorded = recorded_of(pod, placement.message, self._nodes, "") if state is State.NOWHERE else None
         return msgspec.structs.replace(told, recorded=recorded)

@@ -3,6 +3,10 @@
 import pytest
 
 from kubesched.controllers import stable_uid
+from kubesched.explanation import with_reasons
+from kubesched.planning import PendingPods
+from kubesched.session import PodState, Session
+from kubesched.setup import set_up
 from kubesched.testing import make_node, make_pod
 from tests.explanation.asking import SMALL, filling, fixes_of, texts
 from tests.explanation.asking import ask as explained
@@ -301,3 +305,17 @@ def test_a_condition_that_fails_for_some_devices_gets_a_guard():
     condition = f'device.attributes["{DRIVER}"].rdma || false'
     text, *_ = asked(ask(selectors=selecting(condition)), nodes=([gpu("a"), gpu("b", rdma=True)],))
     assert text == f"put {GUARD} && before the condition that fails in request r0: {NEW}"
+
+
+def test_a_class_that_fails_on_another_node_than_the_one_that_fits_gets_a_guard():
+    fabric = device_class("fabric", f'device.attributes["{DRIVER}"].rdma')
+    objects = [*nodes_with([gpu("a", rdma=True)], [gpu("a")]), *decoded(fabric, claim("c", ask(class_name="fabric")))]
+    text = f"put {GUARD} && before the condition of DeviceClass fabric"
+    (fix,) = fixes_of(claiming("c"), *objects).values()
+    assert (fix.text, fix.nodes, fix.fault) == (text, ("n1",), None)
+    with Session([*objects, claiming("c")]) as session:
+        (said,) = with_reasons(session, session.schedule()).placements
+    assert (said.state, said.fix, said.diagnosis) == (PodState.ERROR, f"{text} -> 1 node", "")
+    with PendingPods([*objects, claiming("c")], set_up(), lambda pod: pod.key) as pending:
+        (answer,) = pending.answers()
+        assert answer.tell().fix == f"{text} -> 1 node"
