@@ -118,6 +118,7 @@ def test_a_term_may_name_nodes(cluster_state: ClusterState) -> None:
 def test_pods_move_on_a_copy_and_stay_in_the_cluster(cluster_state: ClusterState) -> None:
     nodes = cluster_state.snapshot().nodes
     copy = nodes.copy()
+    assert (nodes.is_copy, copy.is_copy, copy.select(np.array([0])).is_copy) == (False, True, True)
     known, new = make_pod("p", node="n1"), make_pod("q", requests={"cpu": "2", "b.com/new": "3"}, host_ports=[81])
     copy.remove(np.array([1]), batch(cluster_state, known))
     copy.add(np.array([0, 0]), batch(cluster_state, new, make_pod("r")))

@@ -30,6 +30,7 @@ class Nodes:
     Attributes:
         columns: the columns that the rows are of.
         n: how many entries there are; as `len`, which costs ten times as much.
+        is_copy: whether it is a copy, on which pods may have been moved.
         rows: (n,) the row in `columns` of each entry; None means all rows, 0 to n - 1.
         is_known: false for nodes that an extender returned as objects: their pods and images are not known.
 
@@ -39,6 +40,7 @@ class Nodes:
     """
 
     is_known = True
+    is_copy = False
 
     def __init__(self, columns: NodeColumns, rows: Rows | None = None) -> None:
         self.columns = columns
@@ -243,6 +245,8 @@ class WhatIfNodes(Nodes):
     Sums move at once, all pods of a call in a few array operations. What hangs on single pods (host ports, the pods of
     an entry) is computed from the moves when it is read.
     """
+
+    is_copy = True
 
     def __init__(self, source: Nodes) -> None:
         super().__init__(source.columns, source.all_rows)
