@@ -63,6 +63,24 @@ def test_one_device_of_a_network_pool_does_not_serve_two_pods():
     assert helped(*objects) == []
 
 
+def in_zone(zone: str) -> dict:
+    expression = {"key": "zone", "operator": "In", "values": [zone]}
+    return {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
+
+
+def test_a_pod_of_another_node_moves_that_has_a_device_of_the_network():
+    nodes = [make_node(f"n{i}", labels={"zone": zone}) for i, zone in enumerate(["a", "a", "b"], 1)]
+    fabrics = [resource_slice(zone, [gpu("port")], nodeName="", nodeSelector=in_zone(zone)) for zone in "ab"]
+    status = allocation("a", "port")
+    status["allocation"]["nodeSelector"] = in_zone("a")
+    running, _ = user("x", "n2")
+    status["reservedFor"] = [{"resource": "pods", "name": running.name, "uid": running.uid}]
+    held = made_for(running, "gpu", ask(), status=status)
+    pod = make_pod("p", spec={"resourceClaims": using("c"), "nodeSelector": {"kubernetes.io/hostname": "n1"}})
+    found = fixes_of(pod, SET, *nodes, running, *decoded(CLASS, *fabrics, held, claim("c", ask())))
+    assert [str(fix) for fix in found.values() if fix.kind == "movePod"] == ["move default/x from n2 to n3 -> 1 node"]
+
+
 def test_a_claim_that_no_pod_uses_gives_its_devices_back():
     old = claim("old", ask(), status=allocation("n1", "a"))
     pod = claiming("c")

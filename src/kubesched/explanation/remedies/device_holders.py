@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api import Device, ResourceClaim, ResourceClaimStatus, ResourceSlice, Taint, edited
+from kubesched.api import Device, Pod, ResourceClaim, ResourceClaimStatus, ResourceSlice, Taint, edited
 from kubesched.documents import count, joined, plural
 from kubesched.engine import BoolVector
 from kubesched.explanation.change import Change, Edit
@@ -163,7 +163,8 @@ def _moved(case: Case, survey: DeviceSurvey, asks: Sequence[DeviceAsk]) -> Itera
     prevents its eviction. Preemption makes no room for devices, so this is not what kube-scheduler does by itself.
     """
     positions = chain.from_iterable(kind.positions for kind in survey.kinds)
-    holders = [one for position in islice(positions, _MAX_NODES) for one in _holders(case, survey, position, asks)]
+    every = (one for position in islice(positions, _MAX_NODES) for one in _holders(case, survey, position, asks))
+    holders = list({info.pod.uid: (n, info) for n, info in every}.values())  # several nodes may reach one device
     holders.sort(key=lambda one: (harm(one[1].pod), one[0]))
     may_go = (info for _, info in holders if info.pod.priority <= case.pod.priority and comes_back(info.pod, case))
     moves = (off_node(case, info, "movePod", stays(info.pod), needs_places=True, ladder="devices") for info in may_go)
@@ -173,7 +174,10 @@ def _moved(case: Case, survey: DeviceSurvey, asks: Sequence[DeviceAsk]) -> Itera
 def _holders(
     case: Case, survey: DeviceSurvey, position: int, asks: Sequence[DeviceAsk]
 ) -> Iterator[tuple[int, PodInfo]]:
-    """The pods of a node that alone have devices which a request could have, with how many each has."""
+    """The pods that alone have devices of a node which a request could have, with how many each has.
+
+    Those of a pool that several nodes reach may run on another one of them.
+    """
     keys = Counter(
         key
         for pool in survey.pools_of(position)
@@ -181,12 +185,13 @@ def _holders(
         if _would_do(device, asks)
         for key in survey.in_use.holders(device.id)
     )
-    pods = {info.pod.uid: info for info in case.nodes.pods(position)} if keys else {}
     for key, n in keys.items():
         claim = case.object_of(CLAIM, key)
         users = (claim.status.reserved_for or ()) if isinstance(claim, ResourceClaim) else ()
-        if len(users) == 1 and users[0].uid in pods:
-            yield n, pods[users[0].uid]
+        user = case.object_of("Pod", f"{claim.namespace}/{users[0].name}") if claim is not None and users else None
+        place = case.nodes.position_of(user.node_name) if len(users) == 1 and isinstance(user, Pod) else None
+        if place is not None:
+            yield from ((n, info) for info in case.nodes.pods(place) if info.pod.uid == users[0].uid)
 
 
 def _would_do(device: PoolDevice, asks: Iterable[DeviceAsk]) -> bool:
