@@ -116,6 +116,13 @@ def test_devices_that_are_out_of_order_are_repaired():
     ]
 
 
+def test_the_maintenance_of_devices_is_to_end_before_others_use_them():
+    taint = {"key": "example.com/maintenance", "value": "firmware", "effect": "NoSchedule"}
+    first, *_ = fixes_of(claiming("c"), *nodes_with([gpu("a", taints=[taint])]), *decoded(claim("c", ask())))
+    which = "which taint example.com/maintenance=firmware:NoSchedule fences off"
+    assert first == f"end the maintenance of the devices of n1, {which}"
+
+
 def incomplete(node: str, *devices: dict) -> dict:
     """A slice of a pool that has another one, which is not there."""
     return resource_slice(node, [*devices], pool={"name": node, "generation": 1, "resourceSliceCount": 2})

@@ -94,6 +94,7 @@ def test_a_capacity_becomes_what_devices_have():
         ({"key": "lab", "value": "x", "effect": "NoSchedule"}, True),
         ({"key": "lab", "value": "x", "effect": "NoExecute"}, False),
         ({"key": f"{DRIVER}/unhealthy", "effect": "NoSchedule"}, False),
+        ({"key": "example.com/maintenance", "value": "firmware", "effect": "NoSchedule"}, False),
     ],
 )
 def test_a_device_taint_is_tolerated_unless_it_evicts_or_fences_off_what_is_broken(taint, tolerated):
@@ -176,11 +177,13 @@ def test_a_claim_of_a_manifest_is_changed_there():
         (f'device.attributes["{DRIVER}"]["modle"] == "A100"', "modle", "model"),
         (f'device.capacity["{DRIVER}"].memroy.compareTo(quantity("40Gi")) >= 0', "memroy", "memory"),
         ('device.attributes["gpu.exmaple.com"].model == "A100"', "", ""),
+        ('device.attributes["nvidia.com"].model == "A100"', "nvidia.com/model", f"{DRIVER}/model"),
     ],
 )
 def test_a_name_that_no_device_has_is_corrected(expression, name, near):
     found = asked(ask(selectors=selecting(expression)), nodes=([gpu("a", model="A100")],))
     wrong, right = (f"{DRIVER}/{name}", f"{DRIVER}/{near}") if name else ("gpu.exmaple.com/model", f"{DRIVER}/model")
+    wrong, right = (name, near) if "/" in name else (wrong, right)
     text = f"correct {wrong}, which no device has, to {right} in request r0: {NEW}"
     assert next(iter(found)) == text
     assert found[text].keeps_intent

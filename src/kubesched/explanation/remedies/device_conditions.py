@@ -56,7 +56,8 @@ def _near(name: str, known: set[str]) -> str:
     near = near_letters(identifier, [one.rpartition("/")[2] for one in known if one.rpartition("/")[0] == domain])
     if near:
         return f"{domain}/{near}"
-    near = near_letters(domain, [one.rpartition("/")[0] for one in known if one.rpartition("/")[2] == identifier])
+    domains = [one.rpartition("/")[0] for one in known if one.rpartition("/")[2] == identifier]
+    near = near_letters(domain, domains) or (domains[0] if len(domains) == 1 else "")
     return f"{near}/{identifier}" if near else ""
 
 

@@ -16,7 +16,7 @@ from kubesched.explanation.device_survey import DeviceSurvey
 from kubesched.explanation.remedies.case import Case, Remedy, harm, node_words, off_node
 from kubesched.explanation.remedies.claim_specs import CLAIM, SLICE
 from kubesched.explanation.remedies.moved_pod import comes_back, stays
-from kubesched.explanation.remedies.taints import marks_fault
+from kubesched.explanation.remedies.taints import marks_fault, marks_work
 from kubesched.plugins import DeviceAsk, refusal_of, taint_words
 from kubesched.state import PodInfo, PoolDevice
 
@@ -95,7 +95,8 @@ def _repaired(case: Case, survey: DeviceSurvey, asks: Sequence[DeviceAsk]) -> It
         there = sorted(positions)[:_MAX_NODES]
         pools = {(one.driver, one.name) for position in there for one in survey.pools_of(position)}
         change = Change(edits=tuple(_repairs(case, pools, taints)))
-        text = f"repair the devices of {node_words(map(case.nodes.name, there))}, which taint "
+        what = "end the maintenance of" if marks_work(taints) else "repair"
+        text = f"{what} the devices of {node_words(map(case.nodes.name, there))}, which taint "
         text = f"{text}{joined(map(taint_words, taints))} fences off"
         yield Remedy(text, "deviceTaint", True, change)
 

@@ -53,6 +53,8 @@ _END: Final = ("cloud.google.com/impending-node-termination", "aws-node-terminat
 """Taints of nodes that end within minutes: nothing about them helps."""
 _OF_FAULTS: Final = frozenset({"broken", "defective", "ecc", "faulty", "nvlink", "unhealthy", "xid"})
 """Words of the keys of taints by which people and agents fence a broken machine off."""
+_OF_WORK: Final = frozenset({"drain", "draining", "maintenance", "upgrade", "upgrading"})
+"""Words of the keys of taints by which people and agents keep devices free while they work on them."""
 _OF_OWNERS: Final = frozenset({"dedicated", "owner", "reserved", "reservation", "team", "tenant"})
 """Words of the keys of taints that reserve nodes; they are there on purpose."""
 _WORD: Final = re.compile("[a-z]+")
@@ -138,8 +140,14 @@ def _is_of_fault(taint: Taint) -> bool:
 
 
 def marks_fault(taints: Iterable[Taint]) -> bool:
-    """Whether taints fence devices off that are out of order, or evict the pods that have them."""
-    return any(taint.effect == "NoExecute" or _is_of_fault(taint) for taint in taints)
+    """Whether taints fence devices off that are out of order or worked on, or evict the pods that have them."""
+    taints = tuple(taints)
+    return any(taint.effect == "NoExecute" or _is_of_fault(taint) for taint in taints) or marks_work(taints)
+
+
+def marks_work(taints: Iterable[Taint]) -> bool:
+    """Whether taints keep devices free while somebody works on them."""
+    return any(_has_word(taint, _OF_WORK) for taint in taints)
 
 
 def _has_word(taint: Taint, words: frozenset[str]) -> bool:
