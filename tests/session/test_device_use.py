@@ -110,6 +110,31 @@ def test_a_partition_whose_counters_are_used_up_cannot_be_had():
     assert found["whole"].why == "memory of gpu-0: 20Gi of 40Gi left, the device takes 40Gi"
 
 
+def test_every_counter_that_is_short_is_a_reason():
+    names = ("memory", "engines", "encoders")
+
+    def amounts(*values):
+        return {name: {"value": value} for name, value in zip(names, values, strict=True)}
+
+    def partition(name, *values):
+        return device(name, consumesCounters=[{"counterSet": "gpu-0", "counters": amounts(*values)}])
+
+    found = uses(
+        make_node("n1"),
+        slice_of("n1", partition("half", "20Gi", "2", "1"), partition("whole", "40Gi", "2", "1"), count=2),
+        slice_of(
+            "n1",
+            name="counters",
+            count=2,
+            devices=None,
+            sharedCounters=[{"name": "gpu-0", "counters": amounts("40Gi", "2", "1")}],
+        ),
+        claim("c", {"pool": "n1", "device": "half"}),
+    )
+    memory = "memory of gpu-0: 20Gi of 40Gi left, the device takes 40Gi"
+    assert found["whole"].why == f"{memory}; 2 counters of gpu-0 are used up"
+
+
 def test_devices_are_counted_by_driver_class_and_model():
     catalog = catalog_of(
         make_node("n1"),

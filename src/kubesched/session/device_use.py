@@ -9,7 +9,16 @@ import msgspec
 
 from kubesched.api import ResourceClaim
 from kubesched.session.device_kinds import DeviceKinds
-from kubesched.state import ClusterState, DeviceId, DevicePool, DevicePoolUse, NodeDevices, PoolDevice, counter_words
+from kubesched.state import (
+    ClusterState,
+    DeviceId,
+    DevicePool,
+    DevicePoolUse,
+    NodeDevices,
+    PoolDevice,
+    ShortCounter,
+    counter_words,
+)
 
 _KEEPS_OUT: Final = ("NoSchedule", "NoExecute")
 _Kind = tuple[str, tuple[str, ...], str]
@@ -246,8 +255,11 @@ class _Place:
                 yield f"taint {taint.key}{f'={taint.value}' if taint.value else ''}:{taint.effect}"
         if self.index in self.held.consumed:
             return  # its counters are counted already
+        alike: defaultdict[str, list[ShortCounter]] = defaultdict(list)
         for short in self.device.short_counters(pool.counters, self.held.used):
-            yield counter_words([short])
+            alike[short.amounts].append(short)
+        if alike:
+            yield "; ".join(map(counter_words, alike.values()))
 
 
 def _pods_by_claim(state: ClusterState) -> dict[str, tuple[str, ...]]:
