@@ -151,6 +151,7 @@ _PAGES: Final = {
     "explanations": ("explanation_page",),
     "plans": ("fit_page", "drain_page", "check_page", "shapes_page"),
     "comparisons": ("comparison_page",),
+    "replays": ("replay_page",),
 }
 """The functions that make the report or the figure of an answer, by package of pages; loading one registers it."""
 

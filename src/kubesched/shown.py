@@ -5,6 +5,7 @@ Their pages stand above them, in `pages`. The package `kubesched` says here wher
 
 import enum
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from io import BytesIO
 from typing import TYPE_CHECKING, Any, Protocol
 
 from kubesched.errors import InputError
@@ -76,6 +77,20 @@ def data_frame(columns: Mapping[str, Sequence[Any]], index: str = "") -> "pd.Dat
         raise InputError("frames need pandas, which is not installed: pip install 'kubesched[frames]'") from None
     frame = pd.DataFrame(dict(columns))
     return frame.set_index(index) if index else frame
+
+
+def parquet_of(frame: "pd.DataFrame") -> bytes:
+    """A DataFrame as a Parquet file.
+
+    Raises:
+        InputError: pyarrow is not installed.
+    """
+    file = BytesIO()
+    try:
+        frame.to_parquet(file, index=False)
+    except ImportError as error:
+        raise InputError("Parquet needs pyarrow, which is not installed: pip install pyarrow") from error
+    return file.getvalue()
 
 
 def frame_of_pods(rows: Iterable[Any], fields: Sequence[str]) -> "pd.DataFrame":

@@ -5,7 +5,7 @@ import re
 
 from tests.architecture.sources import MODULES
 
-KEY = re.compile(r"[a-z][A-Za-z]*")
+KEY = re.compile(r"[a-z][A-Za-z0-9]*")
 MAKERS = {"Table", "Column", "victims_table", "_why", "_left", "_placed", "_pending", "_table"}
 
 

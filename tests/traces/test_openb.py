@@ -141,7 +141,8 @@ def test_a_fault_is_one_sentence_with_its_line(wrong: str, right: str, message: 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "a,b\n1,2\n", "{}"])
 def test_another_file_is_not_a_trace(text: str) -> None:
-    with pytest.raises(InputError, match=r"pods.csv: not a trace: found .*; expected openb pods \(name, cpu_milli"):
+    expected = r"expected one of: JSON lines .*; openb pods \(name, cpu_milli"
+    with pytest.raises(InputError, match=rf"pods.csv: not a trace: found .*; {expected}"):
         read(text)
 
 

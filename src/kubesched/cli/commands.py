@@ -29,6 +29,7 @@ _COMMANDS: Final = (
     "drain",
     "check",
     "compare",
+    "replay",
     "devices",
     "snapshot",
     "extender",
@@ -38,7 +39,7 @@ _COMMANDS: Final = (
     "completion",
 )
 """In the order of the help."""
-_MODULES: Final = {"scheduler": "scheduler_command", "plugin": "plugin_command"}
+_MODULES: Final = {"scheduler": "scheduler_command", "plugin": "plugin_command", "replay": "replay_command"}
 """The modules of commands whose names other modules have."""
 _WRITTEN_FOR: Final = {"version": "--version", "why": "explain", "describe": "explain"}
 """What to write for a command that other programs have."""

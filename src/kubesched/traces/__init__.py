@@ -9,5 +9,6 @@ with lazy_exports(__name__):
         GPU_SHARE as GPU_SHARE,
         models_asked as models_asked,
     )
+    from kubesched.traces.json_lines import json_lines as json_lines
     from kubesched.traces.trace import Arrival as Arrival, NodeChange as NodeChange, Trace as Trace
-    from kubesched.traces.trace_files import read_trace as read_trace
+    from kubesched.traces.trace_files import is_trace as is_trace, read_trace as read_trace

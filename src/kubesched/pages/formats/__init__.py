@@ -3,6 +3,7 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
+    from kubesched.pages.formats.durations import time_words as time_words
     from kubesched.pages.formats.fitting import fold as fold
     from kubesched.pages.formats.format import (
         PATCH as PATCH,
@@ -33,6 +34,7 @@ with lazy_exports(__name__):
         Page as Page,
         Paragraph as Paragraph,
         Part as Part,
+        Plot as Plot,
         Row as Row,
         Table as Table,
         fields as fields,

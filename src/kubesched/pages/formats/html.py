@@ -2,6 +2,7 @@
 
 from collections.abc import Generator, Iterator, Sequence
 from html import escape
+from itertools import chain
 from textwrap import shorten
 from typing import Final
 
@@ -20,6 +21,7 @@ from kubesched.pages.formats.model import (
     as_cell,
     grouped,
 )
+from kubesched.pages.formats.plots import plot_lines
 
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 _TO_FILTER: Final = 8  # rows from which on a table has a filter
@@ -42,6 +44,8 @@ def as_html(page: Page) -> str:
         for line in lines:
             left -= _size(line)
             body.append(line)
+        if not number:
+            body += _plots(page)
     body += [f'<p class="detail">{_text(sentence)}</p>' for sentence in page.closing]
     if page.next_command:
         body.append(f"<p>Next: <code>{_text(page.next_command)}</code></p>")
@@ -61,8 +65,13 @@ def as_fragment(page: Page) -> str:
     for part in page.parts:
         if not part.is_wide:
             body += _short_table(part) if isinstance(part, Table) else _paragraph(part)
+    body += _plots(page)
     body += [f'<p class="detail">{_text(sentence)}</p>' for sentence in page.closing]
     return "\n".join([*body, "</div>"])
+
+
+def _plots(page: Page) -> Iterator[str]:
+    return chain.from_iterable(map(plot_lines, page.plots))
 
 
 def _short_table(table: Table) -> Iterator[str]:

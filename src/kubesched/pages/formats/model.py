@@ -139,6 +139,21 @@ class Paragraph(msgspec.Struct, frozen=True):
 Part = Table | Paragraph
 
 
+class Plot(msgspec.Struct, frozen=True):
+    """Lines over time, which only HTML draws.
+
+    Attributes:
+        times: in seconds, ascending.
+        lines: name -> a value for each time; None for a gap.
+        is_share: whether the values are shares from 0 to 1.
+    """
+
+    title: str
+    times: Sequence[float]
+    lines: Mapping[str, Sequence[float | None]]
+    is_share: bool = False
+
+
 class Check(msgspec.Struct, frozen=True):
     """One thing that can hold or not, for JUnit.
 
@@ -181,6 +196,7 @@ class Page(msgspec.Struct, frozen=True):
         faults: what plugins failed with, if the answer is therefore not what the cluster would do.
         node_names: of the nodes of the cluster, where no table lists all of them.
         notes: sentences among the parts that a reader of rows or of a script needs, too.
+        plots: pictures, after the first part.
 
     Example:
         table = Table("nodes", "", (Column("node", "NODE", Align.NODE),), [["n1"]])
@@ -202,6 +218,7 @@ class Page(msgspec.Struct, frozen=True):
     faults: Sequence[str] = ()
     node_names: Sequence[str] = ()
     notes: Sequence[str] = ()
+    plots: tuple[Plot, ...] = ()
 
     @property
     def schema(self) -> str:
