@@ -116,7 +116,13 @@ with lazy_exports(__name__, "__version__"):
     )
     from kubesched.programs import run_scheduler as run_scheduler, serve_extender as serve_extender
     from kubesched.release import Release as Release
-    from kubesched.replay import PodRun as PodRun, Replay as Replay, replay as replay
+    from kubesched.replay import (
+        PodRun as PodRun,
+        Replay as Replay,
+        ReplayComparison as ReplayComparison,
+        compare_replays as compare_replays,
+        replay as replay,
+    )
     from kubesched.scheduler import TieBreak as TieBreak
     from kubesched.serving import ServerOptions as ServerOptions, TlsFiles as TlsFiles
     from kubesched.session import Placement as Placement, PodState as PodState, Report as Report, Simulator as Simulator
@@ -151,7 +157,7 @@ _PAGES: Final = {
     "explanations": ("explanation_page",),
     "plans": ("fit_page", "drain_page", "check_page", "shapes_page"),
     "comparisons": ("comparison_page",),
-    "replays": ("replay_page",),
+    "replays": ("replay_page", "compared_replays_page"),
 }
 """The functions that make the report or the figure of an answer, by package of pages; loading one registers it."""
 

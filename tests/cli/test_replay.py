@@ -88,3 +88,14 @@ def test_bad_input_is_one_sentence(files: Path) -> None:
 
 def test_the_command_is_in_the_help() -> None:
     assert "replay" in main.commands
+
+
+def test_compare_takes_a_trace_in_the_place_of_a_snapshot(files: Path) -> None:
+    done = run("compare", "pods.csv", "nodes.csv", "--pack", "-o", "json")
+    document = json.loads(done.stdout)
+    assert (document["schema"], document["runs"]) == ("kubesched/compare-replays/v1", 5)
+    assert document["figures"]["pending"]["a"]["end"] == 1
+    assert "MEAN A" in run("compare", "pods.csv", "nodes.csv", "--pack", "--seeds", "5").stdout
+    done = run("compare", "pods.csv", "nodes.csv", "--pack", "--pods", "all")
+    assert done.exit_code == 2
+    assert "--pods and a trace are mutually exclusive: every pod of a trace is placed" in done.stderr

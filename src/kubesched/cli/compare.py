@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from kubesched.cli.cluster import note, note_missing_kinds, note_refused, read_cluster
+from kubesched.cli.compared_traces import compare_traces
 from kubesched.cli.inputs import InputOptions, SetupOptions, with_inputs
 from kubesched.cli.options import cluster_options, plugin_options, prices_option
 from kubesched.cli.output import progress_bar
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 _DEFAULTS = "defaults"
 _PENDING = "pending"
+_RUNS_OF_TRACES = 5
 _MOST_CONFIGS = _MOST_VERSIONS = 2
 
 
@@ -110,6 +113,10 @@ def compare(
       kubesched compare cluster.json --pack --pods all
       kubesched compare cluster.json --plugin team_zone.py:TeamZone --fail-on 'pending>0'
       kubesched compare cluster.json --kubernetes-version 1.37 --pods all
+      kubesched compare pods.csv nodes.csv --pack
+
+    With a trace in the place of a SNAPSHOT, each run is a replay, as `kubesched replay` has it. The figures are over
+    time, and there are 5 runs of each side unless --seeds says otherwise.
 
     With one --config or none, --plugin and --pack apply to the second side only. With two, --plugin loads the plugin
     for both. If a plugin fails, the command exits with 1.
@@ -117,8 +124,12 @@ def compare(
     from kubesched.comparison import compare as run
     from kubesched.comparison import failures, parse_conditions, read_prices
     from kubesched.pages.comparisons import comparison_page
+    from kubesched.traces import is_trace
 
     log_once()
+    if any(map(is_trace, inputs.snapshots)):
+        compare_traces(inputs, _sides(configs, inputs.setup, pack=pack), versions, _seeds_of_traces(seeds), output)
+        return
     conditions = () if fail_on is None else parse_conditions(fail_on)
     known_prices = None if prices is None else read_prices(prices)
     sides, cluster = _read(inputs, _sides(configs, inputs.setup, pack=pack), versions)
@@ -131,6 +142,12 @@ def compare(
     print_report(comparison_page(comparison, checks, next_command=again), output)
     if any(checks.values()) or any(comparison.faults):
         raise click.exceptions.Exit(1)
+
+
+def _seeds_of_traces(seeds: int) -> int:
+    """How many runs of each side there are: a replay takes long."""
+    is_default = click.get_current_context().get_parameter_source("seeds") is ParameterSource.DEFAULT
+    return _RUNS_OF_TRACES if is_default else seeds
 
 
 def _read(

@@ -101,6 +101,12 @@ def _searches_nodes(params: Mapping[str, Any]) -> bool:
     return bool(params["nodes_like"].model) and params["nodes_like"].number is None
 
 
+def _has_traces(params: Mapping[str, Any]) -> bool:
+    from kubesched.traces import is_trace
+
+    return any(map(is_trace, params["snapshots"]))
+
+
 def _writes_one_file(params: Mapping[str, Any]) -> bool:
     table, output = params["table"], params["output"]
     return table is not None and output != STANDARD_STREAM and is_same_file(table, Path(output))
@@ -130,6 +136,7 @@ _SHAPES_ALONE: Final = OptionCase(
 )
 _NUMBER: Final = OptionCase("the number of new nodes", lambda params: not _searches_nodes(params))
 _SECOND_CONFIG: Final = OptionCase("a second --config", lambda params: len(params["configs"]) > 1)
+_TRACE: Final = OptionCase("a trace", _has_traces)
 _KEPT: Final = OptionCase("--keep or --usage", lambda params: bool(params["keep"] or params["usage"]))
 _ONE_PORT: Final = OptionCase(
     "--health-port and --port are the same; use a different port for health checks",
@@ -205,6 +212,8 @@ RULES: Final[Mapping[str, tuple[Rule, ...]]] = {
     "check": (Excludes("-n", ("-A",)), *_ONE_SOURCE),
     "compare": (
         Excludes("--pack", (_SECOND_CONFIG,)),
+        Excludes("--pods", (_TRACE,), ": every pod of a trace is placed"),
+        Excludes(_TRACE, ("--prices", "--fail-on", "--manifest"), ": they are about a snapshot"),
         Excludes("--kubernetes-version", (_SECOND_CONFIG, "--plugin", "--pack"), ": one thing is compared at a time"),
         NeedsOne(
             ("--config", "--plugin", "--pack", "--kubernetes-version"),
