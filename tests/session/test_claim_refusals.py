@@ -5,7 +5,7 @@ import pytest
 from kubesched.api import KubeObject
 from kubesched.explanation import explain
 from kubesched.pages.explanations import node_page
-from kubesched.pages.formats import page_of
+from kubesched.pages.formats import Table, page_of
 from kubesched.session import PodState, Simulator
 from kubesched.testing import make_node, make_pod
 from tests.plugins.dynamic_resources.device_objects import (
@@ -49,6 +49,23 @@ def test_a_resource_of_a_device_plugin_keeps_a_pod_with_a_claim_pending_where_a_
     message = run(status, ("c",), {GPU: "1"})
     nothing = "nil or empty request mappings, no update of pod default/p ExtendedResourceClaimStatus"
     assert message == f'running PreBind plugin "DynamicResources": {nothing}'
+
+
+@pytest.mark.parametrize(
+    ("status", "claims", "resources", "idle"),
+    [
+        ({}, ("c", "c"), {}, ["default/c"]),
+        ({}, ("c",), {GPU: "1"}, ["default/c"]),
+        (allocated(time=""), ("c",), {}, ["default/c"]),
+        (allocated(1), ("c", "c"), {}, []),
+    ],
+)
+def test_a_report_says_that_such_a_claim_stays_allocated(status, claims, resources, idle):
+    report = Simulator(cluster(status, claims, resources)).run()
+    assert list(report.idle_claims) == idle
+    text = "Taken without use: the devices of claim default/c. kube-scheduler leaves it allocated."
+    (table,) = [one for one in page_of(report).parts if isinstance(one, Table) and one.name == "devices"]
+    assert list(table.notes) == ([text] if idle else [])
 
 
 @pytest.mark.parametrize(

@@ -254,6 +254,7 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
         gangs: groups with pending pods that are to run at once, and Jobs with several pods; only `simulate` looks for
             them.
         unserved: running pods whose spec.schedulerName no profile has; only `simulate` looks for them.
+        idle_claims: claims that stay allocated although their pods ended in an error, so that their devices are taken.
         version: the version of Kubernetes whose rules decided.
 
     Example:
@@ -272,6 +273,7 @@ class Report(Shown, msgspec.Struct, frozen=True, eq=False):
     refused: tuple[RefusedReplicas, ...] = ()
     gangs: tuple[GangFit, ...] = ()
     unserved: tuple[Unserved, ...] = ()
+    idle_claims: tuple[str, ...] = ()
     version: DecidingVersion = DEFAULT_VERSION
 
     @property

@@ -24,12 +24,13 @@ from kubesched.session.attempt import Attempt, Preempt, attempt
 from kubesched.session.cluster_now import ClusterNow
 from kubesched.session.creation import Creation
 from kubesched.session.fork import SessionFork
+from kubesched.session.idle_claims import idle_claims
 from kubesched.session.inventory import Inventory, key_of
 from kubesched.session.kubelets import Kubelets
 from kubesched.session.memory_cluster import MemoryCluster
 from kubesched.session.placements import Placements
 from kubesched.session.queue_run import Progress, QueueRun
-from kubesched.session.report import Fill, Placement, Report
+from kubesched.session.report import Fill, Placement, PodState, Report
 from kubesched.session.suspended import SuspendedCycles
 from kubesched.setup import (
     ArgsLike,
@@ -491,6 +492,7 @@ class Session(ClusterNow):
     def _report(self, before: Fill, found: Placements) -> Report:
         in_order = sorted(self.pending, key=lambda pod: -pod.priority)
         placements = (*self.kubelets.placements.values(), *found.all(in_order, self.cluster.evicted, self.owner_of))
+        failed = {one.pod for one in placements if one.state is PodState.ERROR}
         return Report(
             placements,
             tuple(self.victims(self.cluster.evicted)),
@@ -499,5 +501,6 @@ class Session(ClusterNow):
             self.clock.seconds,
             self.node_groups(),
             stuck=self.stuck(),
+            idle_claims=tuple(idle_claims(self.pending, failed, self.cluster_state.objects)),
             version=self.version,
         )

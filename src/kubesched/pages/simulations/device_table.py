@@ -1,7 +1,9 @@
 """The table of devices before and after a simulation: what there is by driver, class and model, and what is left."""
 
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+from kubesched.documents import listed, plural
 from kubesched.pages.formats import Align, Cell, Column, Level, Row, Table
 from kubesched.session import DeviceFill
 
@@ -18,11 +20,14 @@ _COLUMNS: Final = (
 )
 
 
-def device_table(fills: tuple[DeviceFill, ...], moments: tuple[str, str] = _MOMENTS) -> Table:
+def device_table(
+    fills: tuple[DeviceFill, ...], moments: tuple[str, str] = _MOMENTS, idle_claims: Sequence[str] = ()
+) -> Table:
     """One row for each kind of device in ResourceSlices.
 
     Args:
         moments: what `before` and `after` of the fills are called.
+        idle_claims: those that stay allocated although their pods fail.
     """
     rows: list[Row] = []
     for fill in fills:
@@ -39,7 +44,15 @@ def device_table(fills: tuple[DeviceFill, ...], moments: tuple[str, str] = _MOME
                 _change(before.unusable, after.unusable, Level.BAD if after.unusable else Level.PLAIN),
             ]
         )
-    return Table("devices", f"Devices in ResourceSlices, {moments[0]} and {moments[1]}", _COLUMNS, rows, is_folded=True)
+    title = f"Devices in ResourceSlices, {moments[0]} and {moments[1]}"
+    return Table("devices", title, _COLUMNS, rows, is_folded=True, notes=tuple(_of_idle(idle_claims)))
+
+
+def _of_idle(claims: Sequence[str]) -> Iterator[str]:
+    if claims:
+        n, which = len(claims), listed(claims, first=4)
+        them = plural(n, "it", "them")
+        yield f"Taken without use: the devices of {plural(n, 'claim')} {which}. kube-scheduler leaves {them} allocated."
 
 
 def _change(before: int, after: int, level: Level = Level.PLAIN) -> Cell:

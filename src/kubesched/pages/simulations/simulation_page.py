@@ -81,6 +81,7 @@ def report_page(
     foreign = [one for one in by_state[PodState.NOT_TRIED] if one.is_foreign]
     fills = report.nodes
     has_nodes = bool(fills)
+    devices = device_table(report.devices, idle_claims=report.idle_claims)
     parts: list[Part] = [
         *([Paragraph(fill_words(fills), is_folded=True)] if has_nodes else []),
         *(Paragraph(f"{one[:1].upper()}{one[1:]}.", Level.WARNING) for one in caveats),
@@ -97,7 +98,7 @@ def report_page(
         refused_table(report.refused),
         gangs_table(partly_placed(report.gangs)),
         victims_table("victims", "Would be evicted to make room", report.removed),
-        *([fill_table(fills, report.devices), device_table(report.devices)] if has_nodes else []),
+        *([fill_table(fills, report.devices), devices] if has_nodes else []),
         _pods(report),
         *([nodes_table(fills)] if has_nodes else []),
     ]
