@@ -2,12 +2,12 @@
 
 Pods of a list arrive in random order. When the list is over, further ones are drawn from it, until the GPUs that all of
 them want are 130 percent of the cluster's. Each goes to the node with the highest score of one policy, or is given up.
-Nodes with the same score are taken in an order that is drawn once for each run: so do the authors, who patched
-kube-scheduler's random choice and number the nodes at random.
+Nodes with the same score are taken in an order that is drawn once for each run: so the authors do,
+whose build has a changed kube-scheduler and numbers the nodes at random.
 """
 
 import time
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import count
 from random import Random
 
@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 import policies
 from fragmentation import Workload, class_of, most_popular
-from gpu_share import GpuRows
+from gpu_share import GpuRows, GpuShare
 from msgspec.structs import replace
 
 from kubesched import (
@@ -107,9 +107,9 @@ def kind_of(state: CycleState) -> Hashable:
 
 
 class Meter:
-    """Follows a run and measures the cluster when one of LOADS has arrived."""
+    """Follows a run and measures the cluster when one of the loads has arrived."""
 
-    def __init__(self, nodes: Nodes, workload: Workload, total: int) -> None:
+    def __init__(self, nodes: Nodes, workload: Workload, total: int, loads: Iterable[int] = LOADS) -> None:
         self.nodes = nodes
         self.workload = workload
         self.total = total
@@ -117,7 +117,7 @@ class Meter:
         self.arrived = 0
         self.fragmented = np.zeros(nodes.n)
         self.changed = set(range(nodes.n))
-        self.measured: dict[int, list[tuple[float, float, float]]] = {load: [] for load in LOADS}
+        self.measured: dict[int, list[tuple[float, float, float]]] = {load: [] for load in loads}
 
     def arrive(self, decision: Decision) -> None:
         """A pod has been decided."""
@@ -162,27 +162,39 @@ class Run(msgspec.Struct, frozen=True):
     tie_break: TieBreak = TieBreak.FIRST
 
 
-def run(trace: Trace, policy: str, seed: int, *, tie_break: TieBreak = TieBreak.FIRST) -> Run:
+def run(
+    trace: Trace,
+    policy: str | type[GpuShare],
+    seed: int,
+    *,
+    loads: Iterable[int] = LOADS,
+    tie_break: TieBreak = TieBreak.FIRST,
+) -> Run:
     """Run a policy once.
 
     Args:
         trace: nodes and pods, with shares.
+        policy: one of POLICIES, or a class like them.
+        loads: arrived loads at which the cluster is measured, in percent.
     """
     began, rng = time.process_time(), Random(seed)
+    plugin = getattr(policies, policy) if isinstance(policy, str) else policy
     listed = [arrival.pod for arrival in trace.arrivals]
     classes = most_popular(map(class_of, listed))
     total = sum(int(node.status.allocatable[GPU_SHARE]) for node in trace.nodes)
     pods = list(arrivals(listed, total, rng))
     simulator = Simulator(
         [*rng.sample(trace.nodes, len(trace.nodes)), *pods],
-        (PROFILE % policy).encode(),
-        [getattr(policies, policy), NothingDeparts],
-        {policy: {"classes": msgspec.to_builtins(classes)}} if policy == "FGD" else {},
+        (PROFILE % plugin.name).encode(),
+        [plugin, NothingDeparts],
+        {plugin.name: {"classes": msgspec.to_builtins(classes)}} if issubclass(plugin, policies.FGD) else {},
         tie_break=tie_break,
         seed=seed,
     )
-    meter = Meter(simulator.cluster_state.snapshot().nodes, Workload(classes), total)
+    meter = Meter(simulator.cluster_state.snapshot().nodes, Workload(classes), total, loads)
     simulator.decisions = meter.arrive
     report = simulator.run()
     n_placed = sum(bool(placement.node) for placement in report.placements)
-    return Run(policy, seed, len(pods), n_placed, meter.figures(), round(time.process_time() - began, 1), tie_break)
+    return Run(
+        plugin.name, seed, len(pods), n_placed, meter.figures(), round(time.process_time() - began, 1), tie_break
+    )
