@@ -9,8 +9,9 @@ import pytest
 
 from kubesched.cli.commands import main
 from kubesched.snapshot import write_snapshot
-from kubesched.testing import make_node
+from kubesched.testing import make_node, make_pod
 from tests.cli.clusters import run
+from tests.cli.live_server import api_server, kubeconfig_of
 
 NODES = "sn,cpu_milli,memory_mib,gpu,model\nn1,4000,8192,1,T4\nn2,2000,8192,0,\n"
 PODS = """name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,creation_time,deletion_time,scheduled_time
@@ -99,3 +100,28 @@ def test_compare_takes_a_trace_in_the_place_of_a_snapshot(files: Path) -> None:
     done = run("compare", "pods.csv", "nodes.csv", "--pack", "--pods", "all")
     assert done.exit_code == 2
     assert "--pods and a trace are mutually exclusive: every pod of a trace is placed" in done.stderr
+
+
+def test_a_live_cluster_is_recorded_as_a_whole_file(files: Path) -> None:
+    with api_server([make_node("n1"), make_pod("a", node="n1")]) as (url, _):
+        config = kubeconfig_of(url, files)
+        done = run("replay", "--record", "day.jsonl.gz", "--for", "1s", "--anonymize", "--kubeconfig", config)
+    assert done.exit_code == 0, done.stderr
+    assert "wrote 1 node, 1 pod to day.jsonl.gz" in done.stderr
+    assert not list(files.glob(".*part"))
+    assert run("replay", "day.jsonl.gz", "-o", "json").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "name a TRACE, or record one with --record FILE; neither is given"),
+        (["pods.csv", "--record", "a.jsonl"], "name a TRACE, or record one with --record FILE; both are given"),
+        (["pods.csv", "--for", "5s"], "--for needs --record"),
+        (["--record", "no/a.jsonl"], "no/a.jsonl: cannot be written: No such file or directory"),
+    ],
+)
+def test_what_recording_excludes_and_needs(files: Path, words: list[str], message: str) -> None:
+    done = run("replay", *words)
+    assert done.exit_code == 2
+    assert message in done.stderr

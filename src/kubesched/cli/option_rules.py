@@ -136,6 +136,7 @@ _SHAPES_ALONE: Final = OptionCase(
 )
 _NUMBER: Final = OptionCase("the number of new nodes", lambda params: not _searches_nodes(params))
 _SECOND_CONFIG: Final = OptionCase("a second --config", lambda params: len(params["configs"]) > 1)
+_TRACES: Final = OptionCase("TRACE", lambda params: bool(params["traces"]))
 _TRACE: Final = OptionCase("a trace", _has_traces)
 _KEPT: Final = OptionCase("--keep or --usage", lambda params: bool(params["keep"] or params["usage"]))
 _ONE_PORT: Final = OptionCase(
@@ -220,6 +221,15 @@ RULES: Final[Mapping[str, tuple[Rule, ...]]] = {
             "there is nothing to compare; give --config twice, or --config, --plugin, --pack or --kubernetes-version",
         ),
         *_ONE_SOURCE,
+    ),
+    "replay": (
+        NeedsOne((_TRACES, "--record"), "name a TRACE, or record one with --record FILE", only=True),
+        Excludes("--record", ("--nodes", "--every", "--gpu-shares"), ": --record writes a trace and replays nothing"),
+        Needs(("--for",), ("--record",)),
+        Needs(("--anonymize",), ("--record",)),
+        Needs(("--kubeconfig",), ("--record",), ": a trace is replayed on the nodes of files"),
+        Needs(("--context",), ("--record",), ": a trace is replayed on the nodes of files"),
+        _TIES,
     ),
     "snapshot": (
         Excludes("--anonymize", (_KEPT,), ": the names in such objects cannot be replaced"),

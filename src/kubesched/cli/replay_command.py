@@ -1,5 +1,6 @@
 """`kubesched replay`: have the pods of a trace come and end on a cluster, in virtual time."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -7,13 +8,14 @@ import click
 from kubesched.cli.cluster import note, read_both, read_setup
 from kubesched.cli.completion import complete_files
 from kubesched.cli.inputs import InputOptions, with_inputs
-from kubesched.cli.options import deciding_options, skip_bad_objects_option, tie_options
+from kubesched.cli.options import deciding_options, live_source_options, skip_bad_objects_option, tie_options
 from kubesched.cli.output import progress_bar
 from kubesched.cli.parameters import Seconds
 from kubesched.cli.release_options import release_for
 from kubesched.cli.reports import print_report, report_output_option
 from kubesched.cli.slow_plugins import noting_slow_plugins
 from kubesched.cli.standard_streams import standard_output
+from kubesched.cli.trace_recording import record
 
 if TYPE_CHECKING:
     from kubesched.setup import Setup
@@ -25,7 +27,7 @@ _PARQUET: Final = "parquet"
 
 @click.command()
 @with_inputs()
-@click.argument("traces", metavar="TRACE...", nargs=-1, required=True, shell_complete=complete_files)
+@click.argument("traces", metavar="[TRACE...]", nargs=-1, shell_complete=complete_files)
 @click.option(
     "--nodes",
     "snapshots",
@@ -45,8 +47,29 @@ _PARQUET: Final = "parquet"
 @click.option(
     "--every", type=Seconds(), metavar="DURATION", help="Time between two samples.  [default: some 400 samples]"
 )
+@click.option(
+    "--record",
+    "recorded",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Instead of a replay, write what happens in a live cluster as a trace: .jsonl, also .gz or .zst.",
+)
+@click.option(
+    "--for", "seconds", type=Seconds(), metavar="DURATION", help="With --record: how long.  [default: until Ctrl-C]"
+)
+@click.option("--anonymize", is_flag=True, help="With --record: replace names, as `kubesched snapshot` does.")
+@live_source_options
 @report_output_option(_PARQUET)
-def replay(inputs: InputOptions, traces: tuple[str, ...], gpu_shares: bool, every: float | None, output: str) -> None:
+def replay(
+    inputs: InputOptions,
+    traces: tuple[str, ...],
+    gpu_shares: bool,
+    every: float | None,
+    recorded: Path | None,
+    seconds: float | None,
+    anonymize: bool,
+    output: str,
+) -> None:
     """Have the pods of a trace come and end on a cluster, in virtual time.
 
     Each pod waits in the queue, with backoff and preemption, until it is bound; then it runs for its duration. Nodes
@@ -57,7 +80,8 @@ def replay(inputs: InputOptions, traces: tuple[str, ...], gpu_shares: bool, ever
     Examples:
       kubesched replay pods.csv --nodes nodes.csv
       kubesched replay openb_pod_list_default.csv.gz --nodes cluster.json.gz -o html > replay.html
-      kubesched replay day.jsonl --config scheduler.yaml --plugin team_zone.py:TeamZone --every 5m -o csv
+      kubesched replay --record day.jsonl.gz --for 24h --anonymize
+      kubesched replay day.jsonl.gz --config scheduler.yaml --plugin team_zone.py:TeamZone --every 5m -o csv
 
     TRACE is a file of a trace, also compressed; docs/reference/traces.md describes the formats. Of the pods of a
     snapshot, only those stay that belong to their node, such as those of DaemonSets.
@@ -65,6 +89,9 @@ def replay(inputs: InputOptions, traces: tuple[str, ...], gpu_shares: bool, ever
     from kubesched.pages.replays import replay_page
     from kubesched.replay import replay as run
 
+    if recorded is not None:
+        record(inputs, recorded, seconds, is_anonymous=anonymize)
+        return
     trace, cluster, setup = _read(inputs, traces, gpu_shares=gpu_shares)
     seed = inputs.seed or 0
     with noting_slow_plugins(setup) as watched, progress_bar("replaying") as progress:

@@ -22,6 +22,7 @@ with lazy_exports(__name__):
     )
     from kubesched.snapshot.missing import MissingKinds as MissingKinds, missing_kinds as missing_kinds
     from kubesched.snapshot.outlines import read_outlines as read_outlines
+    from kubesched.snapshot.packing import packed_writer as packed_writer
     from kubesched.snapshot.unusable_input import SAVE_CLUSTER as SAVE_CLUSTER
     from kubesched.snapshot.writer import (
         check_target as check_target,
