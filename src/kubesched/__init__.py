@@ -142,6 +142,7 @@ with lazy_exports(__name__, "__version__"):
         PodInfo as PodInfo,
         Snapshot as Snapshot,
     )
+    from kubesched.sweeps import Sweep as Sweep, SweepRow as SweepRow, sweep as sweep
     from kubesched.traces import (
         Arrival as Arrival,
         NodeChange as NodeChange,
@@ -158,6 +159,7 @@ _PAGES: Final = {
     "plans": ("fit_page", "drain_page", "check_page", "shapes_page"),
     "comparisons": ("comparison_page",),
     "replays": ("replay_page", "compared_replays_page"),
+    "sweeps": ("sweep_page",),
 }
 """The functions that make the report or the figure of an answer, by package of pages; loading one registers it."""
 

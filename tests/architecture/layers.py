@@ -63,9 +63,10 @@ ONLY_IN = {
         "planning",
         "comparison",
         "replay",
+        "sweeps",
     },  # but for shown, for annotations
     "prometheus_client": {"metrics", "serving", "extender"},
-    "pyarrow": {"sweep"},
+    "pyarrow": {"sweeps"},
     "rich": {"cli", "pages.formats"},
     "yaml": {"documents"},
 }

@@ -101,7 +101,17 @@ def test_an_interrupt_ends_quietly_with_130(monkeypatch):
 @pytest.mark.parametrize("arguments", [["--help"], ["completion", "fish"], ["simulate", "--help"]], ids=" ".join)
 def test_help_and_completion_load_no_large_library(arguments: list[str]):
     """They answer while a user types."""
-    heavy = {"numpy", "msgspec", "rich", "aiohttp", "yaml", "cryptography", "kubesched.framework", "kubesched.api"}
+    heavy = {
+        "numpy",
+        "msgspec",
+        "rich",
+        "aiohttp",
+        "yaml",
+        "cryptography",
+        "joblib",
+        "kubesched.framework",
+        "kubesched.api",
+    }
     program = f"""
 import sys
 from kubesched.cli import main

@@ -30,6 +30,7 @@ _COMMANDS: Final = (
     "check",
     "compare",
     "replay",
+    "sweep",
     "devices",
     "snapshot",
     "extender",

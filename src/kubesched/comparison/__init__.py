@@ -20,11 +20,18 @@ with lazy_exports(__name__):
         failures as failures,
         parse_conditions as parse_conditions,
     )
-    from kubesched.comparison.figures import FIGURES as FIGURES, Figure as Figure, Unit as Unit
-    from kubesched.comparison.measure import Spread as Spread
+    from kubesched.comparison.figures import FIGURES as FIGURES, Figure as Figure, Unit as Unit, figure as figure
+    from kubesched.comparison.measure import Measured as Measured, Ruler as Ruler, Spread as Spread
     from kubesched.comparison.moves import MoveCause as MoveCause, PodMove as PodMove
+    from kubesched.comparison.placed_again import (
+        PodChoice as PodChoice,
+        parse_pod_choice as parse_pod_choice,
+        placed_again as placed_again,
+    )
     from kubesched.comparison.pool_use import PoolChange as PoolChange
     from kubesched.comparison.prices import read_prices as read_prices
+    from kubesched.comparison.runs import SeededRuns as SeededRuns
+    from kubesched.comparison.settings import settings as settings
     from kubesched.comparison.upgrade import (
         MessageChange as MessageChange,
         NodeVerdict as NodeVerdict,

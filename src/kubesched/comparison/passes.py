@@ -16,7 +16,7 @@ from kubesched.comparison.measure import Ruler, Spread
 from kubesched.comparison.moves import PodMove, find_moves
 from kubesched.comparison.placed_again import PodChoice, placed_again
 from kubesched.comparison.replicas import NOWHERE, find_moved
-from kubesched.comparison.runs import Run, Runs
+from kubesched.comparison.runs import Run, Runs, fault_of
 from kubesched.controllers import Prices
 from kubesched.documents import count
 from kubesched.session import DeviceFill, NodeFill, Placement, PodState, Progress, Report, device_fills, node_fills
@@ -207,7 +207,7 @@ def _first_nodes(runs: Runs, pending: Sequence[PendingPod]) -> FirstNodes:
         tuple(find_moves(of_a, of_b, by_a, by_b, pairs)),
         node_fills(of_a.after, of_b.after, of_b.groups),
         device_fills(of_a.after.devices, of_b.after.devices),
-        (_fault(of_a), _fault(of_b)),
+        (fault_of(of_a), fault_of(of_b)),
         tuple(_spreads(ruler.spreads(of_a), ruler.spreads(of_b))),
         (_undecided(of_a), _undecided(of_b)),
         tuple(ruler.node_names[row] for row in np.flatnonzero(used_a & ~used_b).tolist()),
@@ -230,14 +230,6 @@ def _is_left(placement: Placement) -> bool:
 def _nodes_of(report: Report) -> dict[str, str]:
     """Pod, by `namespace/name` -> its node."""
     return {one.pod: one.node for one in report.placements}
-
-
-def _fault(report: Report) -> str:
-    failed = [one for one in report.placements if one.state is PodState.ERROR]
-    if not failed:
-        return ""
-    pods = count(len(failed), "pod ends", "pods end")
-    return f"{pods} in SchedulerError; {failed[0].pod}: {failed[0].diagnosis or failed[0].message}"
 
 
 def _undecided(report: Report) -> str:

@@ -14,12 +14,13 @@ from kubesched.comparison.measure import Measured, Ruler
 from kubesched.comparison.moves import NodeWatch
 from kubesched.comparison.pool_use import PoolUse
 from kubesched.controllers import Prices
+from kubesched.documents import count
 from kubesched.engine import BoolVector
 from kubesched.explanation import with_reasons
 from kubesched.framework import Probe
 from kubesched.parallel import Sent, results_of
 from kubesched.scheduler import TieBreak
-from kubesched.session import Progress, Report, Session
+from kubesched.session import PodState, Progress, Report, Session
 from kubesched.setup import PluginClock, PluginTimes
 from kubesched.state import ClusterState
 
@@ -36,6 +37,7 @@ class Run(msgspec.Struct, frozen=True, eq=False):
         widest: the workload with the largest zone skew, empty for none.
         pools: pool -> its nodes in use.
         times: which plugins took its time.
+        fault: which pods end in an error, and the first error; empty for none.
     """
 
     measured: Measured
@@ -44,6 +46,7 @@ class Run(msgspec.Struct, frozen=True, eq=False):
     widest: str
     pools: dict[str, PoolUse]
     times: PluginTimes
+    fault: str = ""
 
 
 class Side:
@@ -116,7 +119,8 @@ class SeededRuns:
         (side, seed), ruler = task, self._ruler
         with self._side(side).run(TieBreak.RANDOM, seed) as (report, state, times):
             measured, pools = ruler.measure(state, report), ruler.use_of_pools(state)
-        return Run(measured, ruler.where(report), ruler.pending(report), ruler.widest(report), pools, times)
+        where, pending, widest = ruler.where(report), ruler.pending(report), ruler.widest(report)
+        return Run(measured, where, pending, widest, pools, times, fault_of(report))
 
     def _side(self, side: int) -> Side:
         if side not in self._sides:
@@ -212,3 +216,12 @@ class Runs:
         self._n_done += 1
         if self._progress is not None:
             self._progress(self._n_done, 2 * self._n_seeds + _N_FIRST)
+
+
+def fault_of(report: Report) -> str:
+    """Which pods of a run end in an error, and the first error; empty for none."""
+    failed = [one for one in report.placements if one.state is PodState.ERROR]
+    if not failed:
+        return ""
+    pods = count(len(failed), "pod ends", "pods end")
+    return f"{pods} in SchedulerError; {failed[0].pod}: {failed[0].diagnosis or failed[0].message}"

@@ -24,10 +24,13 @@ _AHEAD: Final = 2
 """Tasks that are sent for each thread, so that no worker waits for the next one."""
 _ANSWER_SECONDS: Final = 10
 _PYTHON: Final = "{0.major}.{0.minor}"
+_CONNECTED: "Final[list[Client]]" = []
 
 
 def active_client() -> "Client | None":
-    """The Dask client of this process; None without one. Nothing is imported for it."""
+    """The Dask client of the block of `connected`, or of this process; None without one. Nothing is imported for it."""
+    if _CONNECTED:
+        return _CONNECTED[-1]
     distributed = sys.modules.get("distributed")
     if distributed is None:
         return None
@@ -52,7 +55,11 @@ def connected(address: str | None) -> Iterator[None]:
         return
     with _client(address) as client:
         check_workers(client)
-        yield
+        _CONNECTED.append(client)
+        try:
+            yield
+        finally:
+            _CONNECTED.remove(client)
 
 
 def _client(address: str) -> "Client":
@@ -63,7 +70,7 @@ def _client(address: str) -> "Client":
             raise
         raise InputError("--on needs Dask, which is not installed: pip install 'kubesched[dask]'") from None
     try:
-        return Client(address, timeout=_ANSWER_SECONDS)
+        return Client(address, timeout=_ANSWER_SECONDS, set_as_default=False)  # it would stay when it fails
     except (OSError, TimeoutError) as error:
         advice = "start one with `dask scheduler`, and name its address, such as tcp://10.0.0.7:8786"
         raise WorkerError(f"{address}: no Dask scheduler answers within {_ANSWER_SECONDS} seconds; {advice}") from error
@@ -102,7 +109,7 @@ def on_dask(tasks: Iterator[tuple[Packed, Any, Any]], client: "Client") -> Itera
 
     Yields: the index of a task and its result, as they come.
     Raises:
-        WorkerError: no worker has the memory, a task ended several workers, or the scheduler has gone.
+        WorkerError: a worker has too little memory, a task ended several workers, or the scheduler has gone.
     """
     from distributed import as_completed
 
@@ -130,38 +137,33 @@ class _Sent:
         self._client = client
         self._key = ""
         self._content: Future | None = None
-        self._workers: list[str] = []
 
     def submit(self, packed: Packed, index: Any, task: Any) -> "Future":
         if packed.key != self._key:
-            self._workers = _large_enough(self._client, packed.size)
+            _check_memory(self._client, packed.size)
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", message="Sending large graph")  # once, and on purpose
                 self._content = self._client.submit(_itself, packed.content, pure=False)
             self._key = packed.key
-        return self._client.submit(
-            carry_out_one, packed.key, self._content, index, task, pure=False, workers=self._workers
-        )
+        return self._client.submit(carry_out_one, packed.key, self._content, index, task, pure=False)
 
 
 def _itself(content: T) -> T:
     return content
 
 
-def _large_enough(client: "Client", size: int) -> list[str]:
-    """The workers that have the memory for a content of some bytes.
+def _check_memory(client: "Client", size: int) -> None:
+    """Refuse workers whose limit is too low; they would be killed, and their tasks with them.
 
     Raises:
-        WorkerError: none has.
+        WorkerError: a worker has less memory than a content of some bytes needs.
     """
     needed = needed_by_worker(size)
-    limits = {name: one["memory_limit"] for name, one in client.scheduler_info(n_workers=-1)["workers"].items()}
-    enough = [name for name, limit in limits.items() if not limit or limit >= needed]
-    if limits and not enough:
-        largest = max(limits.values())
-        found = f"the largest Dask worker has {largest >> 20:,} MiB of memory"
-        raise WorkerError(f"{found}, and this cluster needs {needed >> 20:,} MiB; start one with --memory-limit")
-    return enough
+    for name, one in client.scheduler_info(n_workers=-1)["workers"].items():
+        limit = one["memory_limit"]
+        if limit and limit < needed:
+            found = f"the Dask worker has {limit >> 20:,} MiB of memory, and this cluster needs {needed >> 20:,} MiB"
+            raise WorkerError(f"{name}: {found}; start it with a larger --memory-limit")
 
 
 def _lost(future: "Future", result: Any) -> WorkerError:
