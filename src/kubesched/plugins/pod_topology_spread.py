@@ -17,6 +17,7 @@ from kubesched.api import HOSTNAME, ActionType, EventResource, KubeObject, Node,
 from kubesched.engine import BoolVector, FloatVector, IntVector, equal_rows, floor_divide, round_half_away
 from kubesched.errors import SelectorError
 from kubesched.framework import (
+    Codes,
     CycleState,
     DependsOn,
     EventRegistration,
@@ -99,15 +100,17 @@ class PodTopologySpread(Plugin):
     def filter_nodes(self, state: CycleState, pod: Pod, nodes: Nodes) -> Verdicts:
         """The first constraint that a node breaks counts."""
         spread = state.read(SpreadState, 'reading "PreFilterPodTopologySpread" from cycleState: not found')
-        verdicts = np.zeros(len(nodes), dtype=np.int16)
+        verdicts: Codes = np.zeros(len(nodes), dtype=np.int16)
         for domains in reversed(_decisive(spread.domains, nodes)):
             codes = nodes.codes(domains.constraint.topology_key)
             if domains.delta is None:  # there are fewer domains than nodes
-                is_broken = (domains.skews() > domains.constraint.max_skew).take(codes)
+                by_domain = np.where(domains.skews() > domains.constraint.max_skew, 2, 0).astype(np.int16)
+                by_domain[0] = 1
+                verdict = by_domain.take(codes)
             else:
-                is_broken = domains.skew(nodes) > domains.constraint.max_skew
-            verdicts[is_broken] = 2
-            verdicts[codes == 0] = 1
+                verdict = np.where(domains.skew(nodes) > domains.constraint.max_skew, 2, 0).astype(np.int16)
+                verdict[codes == 0] = 1
+            verdicts = verdict if domains is spread.domains[-1] else np.where(verdict, verdict, verdicts)
         return Verdicts(verdicts, self.reasons)
 
     def explain_rejection(self, state: CycleState, pod: Pod, node: NodeInfo, status: Status) -> Iterator[str]:

@@ -116,9 +116,10 @@ def has_all_keys(nodes: Nodes, constraints: Iterable[Constraint]) -> BoolVector 
     """(nodes,) whether a node has the topology keys of all constraints; None when all have."""
     has_keys: BoolVector | None = None
     for key in {constraint.topology_key for constraint in constraints}:
-        codes = nodes.codes(key)
-        if codes.min(initial=1) == 0:
-            has_keys = both(has_keys, codes > 0)
+        if nodes.label(key).n_labelled < nodes.columns.n_nodes:
+            has_key = nodes.codes(key) > 0
+            if not has_key.all():
+                has_keys = both(has_keys, has_key)
     return has_keys
 
 
