@@ -126,7 +126,7 @@ def test_what_columns_depend_on_is_a_member_of_the_enum() -> None:
     [
         ("requests", "is 'requests'; expected None or a tuple of attributes of PodInfo, such as"),
         (["requests"], r"is \['requests'\]; expected None or a tuple of attributes of PodInfo"),
-        (("labels",), "PodInfo has no attribute 'labels'; it has identity, images, node_choice"),
+        (("labels",), "PodInfo has no attribute 'labels'; it has identity, images, kubelet_needs"),
         (("_template",), "PodInfo has no attribute '_template'"),
     ],
 )

@@ -26,12 +26,14 @@ from kubesched.framework import (
     Status,
     rows_ahead,
 )
+from kubesched.release import Release
 from kubesched.session import Session
 from kubesched.setup import set_up
 from kubesched.state import NodeInfo, Nodes
 from kubesched.testing import make_node, make_pod
 
 N_PODS, MIDDLE = 24, 12
+GATE = "OpportunisticBatching"
 ROOM = {"cpu": "4", "memory": "16Gi", "pods": "8", "example.com/gpu": "20"}
 
 
@@ -197,7 +199,21 @@ class Picky(Plugin):
         return Status.unschedulable("not for this one")
 
 
-def decided_twice(plugin: type[Fuller | Picky]) -> tuple[list[Decision], list[str]]:
+class Relations(Plugin):
+    """Reads relations between nodes, skips a pod that has none, and counts how often it is asked."""
+
+    depends_on = DependsOn.CLUSTER
+    equal_by = ("identity", "terms")
+    asked: ClassVar[list[str]] = []
+
+    def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:
+        self.asked.append(pod.name)
+        counts = self.handle.cluster_state.required_anti_affinity
+        refused = counts.about(state.pod.identity, self.handle.snapshot().namespace_labels) is not None
+        return Status.unschedulable("others keep it away") if refused else Status.SKIP
+
+
+def decided_twice(plugin: type[Fuller | Picky | Relations]) -> tuple[list[Decision], list[str]]:
     """The decisions, which are the same with and without what equal pods share; and about which pods it was asked."""
     alone = decided(BETWEEN["nothing"], plugin, is_shared=False)
     plugin.asked.clear()
@@ -217,6 +233,32 @@ def test_a_plugin_that_does_not_is_asked_once_about_each() -> None:
     faults = {one.pod.name: one.outcome.message for one in decisions if not one.outcome.status.is_success}
     assert "not for this one" in faults["web-15"]
     assert "I do not like it" in faults["web-20"]
+
+
+def test_a_plugin_of_relations_that_skipped_is_asked_about_a_few_of_the_pods() -> None:
+    _, asked = decided_twice(Relations)
+    assert 0 < len(asked) < 6
+
+
+def test_a_plugin_of_relations_is_asked_again_once_a_pod_with_terms_has_come() -> None:
+    Relations.asked.clear()
+    decisions = decided(BETWEEN["a pod keeps others away"], Relations)
+    assert all(one.node_name for one in decisions[:MIDDLE])
+    assert {one.outcome.message.partition(": ")[2][:18] for one in decisions[MIDDLE:]} == {"others keep it awa"}
+
+
+def test_a_feature_gate_has_each_pod_decided_alone() -> None:
+    setups = [set_up(None, [Fuller], release=Release().with_gates(gates)) for gates in ({}, {GATE: False})]
+    decisions, asked = [], []
+    for setup in setups:
+        Fuller.asked.clear()
+        with Session([*CLUSTER, *PODS], setup) as session:
+            decisions.append([])
+            session.decisions = decisions[-1].append
+            session.schedule()
+        asked.append(len(Fuller.asked))
+    assert decisions[0] == decisions[1]
+    assert asked[0] < 5 < asked[1] == N_PODS
 
 
 class Steps(Probe):

@@ -23,3 +23,4 @@ with lazy_exports(__name__):
         runs as runs,
     )
     from kubesched.engine.interning import Interner as Interner
+    from kubesched.engine.leaders import Leaders as Leaders, first_leaders as first_leaders

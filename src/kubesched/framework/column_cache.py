@@ -37,7 +37,7 @@ _OVERHEAD: Final = 3072
 """Bytes of a column beside its values: its objects, its place in the cache, and the part that it keeps with what rules
 compiled of that. Measured: 2,850 for pods of which no two request the same, and less where columns share a part."""
 
-_MAX_SCORE: Final = 100
+MAX_SCORE: Final = 100
 
 ScalarT = TypeVar("ScalarT", bound=np.generic)
 
@@ -136,14 +136,6 @@ class KeptColumn:
         self.normalized: int | None = None
         self.stamp: Hashable = None
         self.used = 0
-
-    def set(self, row: int, value: int) -> None:
-        """Change the answer for one row."""
-        if self.status is not None:
-            self.n_rejected += (value != 0) - (self.values.item(row) != 0)
-        elif not 0 <= value <= _MAX_SCORE:
-            self.in_range = False
-        self.values[row] = value
 
     @property
     def n_bytes(self) -> int:
@@ -427,4 +419,4 @@ def _has_error(column: KeptColumn) -> bool:
 
 
 def _in_range(scores: IntVector) -> bool:
-    return are_within(scores, 0, _MAX_SCORE)
+    return are_within(scores, 0, MAX_SCORE)

@@ -52,7 +52,7 @@ class EqualPods:
         with_nominated: Callable[..., list[Rejections] | None],
     ) -> None:
         self._sharing = Sharing(profile, steps)
-        self._objects = cluster_state.objects
+        self._facts = cluster_state
         self._cache = cache
         self._columns = columns = cluster_state.columns
         self._row_log, self._node_log = columns.row_log, columns.node_log
@@ -103,7 +103,7 @@ class EqualPods:
             return None
         if equal.n_unused == _MOST_UNUSED:
             return None
-        if equal.of_kinds != self._generations() and not self._is_still_true(equal, state):
+        if equal.of_objects != self._facts.objects.n_changes and not self._is_still_true(equal, state):
             self._kept[key] = None
             return None
         state._data.update(equal.state._data)
@@ -111,30 +111,43 @@ class EqualPods:
         scores = self._further(equal, state)
         if scores is None:
             equal.n_unused += 1
-            _withdraw(state, equal.state)
+            _withdraw(state, equal)
         else:
             equal.n_unused = 0
         equal.uid = state.pod.pod.metadata.uid
         return scores
 
     def _further(self, equal: EqualPod, state: CycleState) -> Scores | None:
-        if not ask(equal.asked.pre_filters, state, equal.nodes, state.skip_filter):
-            return None
-        is_stale = equal.generation != self._row_log.generation
         try:
+            skipped = self._skipped(equal, state)
+            if skipped is not None and skipped == equal.skipped:
+                state.skip_filter |= equal.asked_skip_filter
+                state._data.update(equal.asked_data)
+            elif not ask(equal.asked.pre_filters, state, equal.nodes, state.skip_filter):
+                return None
             if self._sharing.has_others and parts_of(equal.shared, state) != equal.parts:
                 is_true = False
             else:
-                is_true = not is_stale or self._update(equal, state)
+                is_true = equal.generation == self._row_log.generation or self._update(equal, state)
             if is_true:
-                return self._completed(equal, state)
+                return self._completed(equal, state, skipped)
             self._kept[self._key] = None
         except _FAULTS:
             pass
         return None
 
+    def _skipped(self, equal: EqualPod, state: CycleState) -> Hashable:
+        """By what the plugins skip that are asked about each pod: what they name, and when; None where that is open."""
+        if equal.read_skips is None:
+            return None
+        facts = self._facts
+        return equal.read_skips(state.pod), facts.objects.n_changes, facts.n_relations
+
     def _is_still_true(self, equal: EqualPod, of_pod: CycleState) -> bool:
-        """Whether the plugins would say what they said although objects have changed that some of them read."""
+        """Whether the plugins would say what they said although objects have changed that some of them may read."""
+        of_kinds, equal.of_objects = self._generations(), self._facts.objects.n_changes
+        if equal.of_kinds == of_kinds:
+            return True
         state, shared = CycleState(of_pod.pod), equal.shared
         try:
             if not ask(shared.pre_filters, state, equal.nodes, state.skip_filter):
@@ -145,24 +158,36 @@ class EqualPods:
                 return False
         except HOOK_FAULTS:
             return False
-        equal.state, equal.of_kinds = state, self._generations()
+        equal.state, equal.of_kinds = state, of_kinds
         return True
 
     def _generations(self) -> tuple[int, ...]:
-        return tuple(map(self._objects.generation, self._sharing.kinds))
+        return tuple(map(self._facts.objects.generation, self._sharing.kinds))
 
     # --- what is asked about each pod ---
 
-    def _completed(self, equal: EqualPod, state: CycleState) -> Scores | None:
-        """The scores, with those of the plugins that are asked each time."""
-        positions = self._left_by_asked(equal, state)
+    def _completed(self, equal: EqualPod, state: CycleState, skipped: Hashable) -> Scores | None:
+        """The scores, with those of the plugins that are asked each time.
+
+        Args:
+            skipped: by what these skip.
+        """
+        asked = equal.asked
+        does_skip = skipped is not None and skipped == equal.skipped
+        positions = self._left_by_asked(equal, () if does_skip else asked.filters, state)
         if positions is not None and len(positions) < 2:
             return None
         scores = equal.scores if positions is None else equal.scores.select(positions)
         skip = state.skip_score = equal.state.skip_score.copy()
-        if not ask(equal.asked.pre_scores, state, scores.nodes, skip):
-            return None
-        rules = [rule for rule in (*equal.of_others, *equal.asked.scores) if rule.name not in skip]
+        if does_skip:
+            skip |= equal.asked_skip_score
+            rules = equal.of_others
+        else:
+            if not ask(asked.pre_scores, state, scores.nodes, skip):
+                return None
+            rules = [rule for rule in (*equal.of_others, *asked.scores) if rule.name not in skip]
+            do_all = equal.asked_skip_filter <= state.skip_filter and equal.asked_skip_score <= skip
+            equal.skipped, equal.asked_data = (skipped, state._data.copy()) if do_all else (None, {})
         if not rules and positions is None:
             return equal.without_asked
         if not all(map(is_of_columns, rules)):
@@ -182,16 +207,17 @@ class EqualPods:
                 varying = varying + one
         return Scores(scores.nodes, by_plugin, varying, shared)
 
-    def _left_by_asked(self, equal: EqualPod, state: CycleState) -> Rows | None:
-        """The positions in `equal.scores` that the filters leave that are asked each time, and that are left with the
-        pods nominated to them; None for all.
+    def _left_by_asked(self, equal: EqualPod, filters: Sequence[PluginRule], state: CycleState) -> Rows | None:
+        """The positions in `equal.scores` that are left by filters, and with the pods nominated to them; None for all.
 
+        Args:
+            filters: those that are asked each time.
         Raises:
             PluginFault: the pod has to be decided as any other.
         """
         nodes, pod = equal.nodes, state.pod.pod
         self._rejected.clear()
-        for rule in equal.asked.filters:
+        for rule in filters:
             if rule.name in state.skip_filter:
                 continue
             if not is_of_columns(rule):
@@ -201,11 +227,12 @@ class EqualPods:
                 verdicts = _verdicts(column, nodes)
             else:
                 verdicts = as_verdicts(rule.plugin, rule.plugin.filter_nodes(state, pod, nodes), nodes.n)
-                verdicts.check()
+            if not np.count_nonzero(verdicts.values):
+                continue
+            verdicts.check()
             if verdicts.may_fail:
                 raise PluginFault(_SKIP)
-            if verdicts.values.any():
-                self._rejected[rule.name] = verdicts
+            self._rejected[rule.name] = verdicts
         self._beside_nominated = self._with_nominated(state, pod, nodes, is_whole=True) or []
         if any(one.verdicts.may_fail for one in self._beside_nominated):
             raise PluginFault(_SKIP)
@@ -243,31 +270,19 @@ class EqualPods:
         rows = self._row_log.since(equal.generation)
         if rows is None or len(rows) > _MOST_ROWS:
             return False
+        now = self._row_log.generation
+        if not equal.is_own(now, self._columns.pods[rows[0]]):
+            equal.ahead.changed(rows)
+        elif equal.take_ahead(rows[0]):
+            return True
         try:
-            if not self._took_ahead(equal, rows):
-                update, pod = self._cache.update, state.pod.pod
-                for rule, column in (*equal.row_filters, *equal.row_scores):
-                    if not update(column, rule, state, pod):
-                        return False
+            update, pod = self._cache.update, state.pod.pod
+            for rule, column in (*equal.row_filters, *equal.row_scores):
+                if not update(column, rule, state, pod):
+                    return False
         except HOOK_FAULTS:
             return False
-        return equal.take_in(rows, self._row_log.generation)
-
-    def _took_ahead(self, equal: EqualPod, rows: Sequence[int]) -> bool:
-        """Whether nothing has changed but that the pod before is on its node, which was looked at in advance."""
-        row, before, now = rows[0], equal.generation, self._row_log.generation
-        columns = [column for _, column in (*equal.row_filters, *equal.row_scores)]
-        pods = self._columns.pods[row]
-        is_own = now == before + 1 and bool(pods) and pods[-1].pod.metadata.uid == equal.uid
-        is_own = is_own and equal.ahead.is_about(pods[-1])
-        if not is_own or any(column.generation != before for column in columns):
-            equal.ahead.changed(rows)
-            return False
-        if not equal.ahead.take(row, columns):
-            return False
-        for column in columns:
-            column.generation = now
-        return True
+        return equal.take_in(rows, now)
 
     # --- the pod before ---
 
@@ -297,9 +312,10 @@ def _skip_alike(state: CycleState, other: CycleState) -> bool:
     return state.skip_filter == other.skip_filter and state.skip_score == other.skip_score
 
 
-def _withdraw(state: CycleState, shared: CycleState) -> None:
+def _withdraw(state: CycleState, equal: EqualPod) -> None:
     """Leave in a state what hooks wrote that were asked about its pod, and nothing else."""
-    for kind, data in shared._data.items():
+    not_asked = equal.state._data if state._answers else equal.state._data | equal.asked_data
+    for kind, data in not_asked.items():
         if state._data.get(kind) is data:
             del state._data[kind]
     state.skip_filter, state.skip_score = set(), set()

@@ -77,9 +77,11 @@ class Plugin:
     """What the hooks up to Score read of a pod, as attributes of PodInfo, such as `("requests", "pod.spec.node_name")`.
     They must read nothing else that changes: about pods that are equal in these, `pre_filter` and `pre_score` say the
     same whatever nodes there are, and the rules the same of the same node, so that they are asked about one of them.
-    A figure that the plugin holds belongs into `filter_part` or `score_part`. Where `depends_on` is CLUSTER or
-    ANYTHING, or the plugin has a hook after Score, such as `permit`, that holds where it skips. None for a plugin that
-    may read anything. What a base class says does not count where a subclass or a mixin has such a hook."""
+    A figure that the plugin holds belongs into `filter_part` or `score_part`. Where the plugin has a hook after Score,
+    such as `permit`, or depends on devices, that holds where it skips. Where it depends on relations or anything, it
+    holds where it skips, and only until another object than a pod changes, or a pod with affinity terms comes or goes.
+    None for a plugin that may read anything. What a base class says does not count where a subclass or a mixin has such
+    a hook."""
     reads: tuple[str, ...] = ()
     """Kinds other than nodes and pods that the plugin gets from the handle, so that they are watched: `Service`, or
     `metrics.k8s.io/v1beta1/NodeMetrics` for a kind that kubesched does not know. With a `?` at the end, an API server

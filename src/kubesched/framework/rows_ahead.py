@@ -1,13 +1,13 @@
 """What rules will say about each node when more pods of a kind are on it, computed for all nodes at once."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from kubesched.engine import BoolVector, IntVector, are_within
-from kubesched.framework.column_cache import KeptColumn, PluginRule
+from kubesched.framework.column_cache import MAX_SCORE, PluginRule
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.hook_answers import as_scores, as_verdicts
 from kubesched.state import Has, Nodes, PodBatch, PodInfo, WhatIfNodes
@@ -31,14 +31,17 @@ class RowsAhead:
     _table: "_MorePods"  # this and the next one: from the first layer on
     _batch: PodBatch
 
-    def __init__(self, rules: Sequence[PluginRule], state: CycleState, nodes: Nodes) -> None:
-        self._rules = rules
+    def __init__(
+        self, filters: Sequence[PluginRule], scores: Sequence[PluginRule], state: CycleState, nodes: Nodes
+    ) -> None:
+        self._filters = filters
+        self._scores = scores
         self._state = state
         self._nodes = nodes
         self._axis = nodes.columns.resources.log
         self._of_axis = self._axis.generation
         self._is_possible = True
-        self._layers: list[list[npt.NDArray[Any]]] = []
+        self._layers: list[_Layer] = []
         self._is_known = np.zeros(nodes.columns.capacity, dtype=np.bool_)
         self._n_came = np.zeros(nodes.columns.capacity, dtype=np.int64)
         self._n_missing = 0
@@ -54,11 +57,9 @@ class RowsAhead:
         """Note that something else has changed on some rows than that such a pod came."""
         self._is_known[rows] = False
 
-    def take(self, row: int, columns: Sequence[KeptColumn]) -> bool:
-        """Bring columns up to date where one more pod has come to a row; false where the rules have to be asked.
+    def take(self, row: int) -> list[int] | None:
+        """The scores of a row to which one more pod has come; None where the rules have to be asked.
 
-        Args:
-            columns: those of the rules.
         Raises:
             Exception: a rule failed.
         """
@@ -69,12 +70,11 @@ class RowsAhead:
         if not self._is_known[row] or n_came >= len(self._layers):
             if self._is_possible:
                 self._miss(row)
-            return False
+            return None
         self._n_came[row] = n_came + 1
         self._n_taken += 1
-        for values, column in zip(self._layers[n_came], columns, strict=True):
-            column.set(row, values.item(row))
-        return True
+        layer = self._layers[n_came]
+        return [values.item(row) for values in layer.scores] if layer.fits.item(row) else None
 
     def _miss(self, row: int) -> None:
         self._n_came[row] += 1
@@ -99,26 +99,34 @@ class RowsAhead:
     def _add_layer(self) -> None:
         """Have one more pod come to each node, and ask the rules about the next one."""
         state, table, rows = self._state, self._table, self._nodes.all_rows
-        pod = state.pod.pod
+        pod, capacity = state.pod.pod, len(self._is_known)
         table.add(np.arange(table.n), self._batch)
-        layer = []
-        for rule in self._rules:
-            plugin = rule.plugin
-            if rule.is_filter:
-                verdicts = as_verdicts(plugin, plugin.filter_nodes(state, pod, table), table.n)
-                verdicts.check()
-                self._is_possible &= not verdicts.may_fail
-                answer: npt.NDArray[Any] = verdicts.values
-            else:
-                answer = as_scores(plugin, plugin.score_nodes(state, pod, table), table.n)
-            small = _small(answer)
-            values = np.zeros(len(self._is_known), dtype=small.dtype)
-            values[rows] = small
-            layer.append(values)
-        self._layers.append(layer)
+        fits, scores = np.zeros(capacity, dtype=np.bool_), []
+        fits[rows] = True
+        for plugin in (rule.plugin for rule in self._filters):
+            verdicts = as_verdicts(plugin, plugin.filter_nodes(state, pod, table), table.n)
+            verdicts.check()
+            self._is_possible &= not verdicts.may_fail
+            fits[rows] &= verdicts.values == 0
+        for plugin in (rule.plugin for rule in self._scores):
+            answer = as_scores(plugin, plugin.score_nodes(state, pod, table), table.n)
+            if not are_within(answer, 0, MAX_SCORE):
+                self._is_possible = False
+                break
+            values = np.zeros(capacity, dtype=np.int8)
+            values[rows] = answer
+            scores.append(values)
+        self._layers.append(_Layer(fits, scores))
         self._is_possible &= not table.is_searched
         if not self._is_possible:
             self._layers.clear()
+
+
+class _Layer(NamedTuple):
+    """The answers with one number of further pods: (rows,) whether all filters let a row through, and the scores."""
+
+    fits: BoolVector
+    scores: list[npt.NDArray[np.int8]]
 
 
 class _MorePods(WhatIfNodes):
@@ -152,8 +160,3 @@ class _MorePods(WhatIfNodes):
     def moved_volumes(self) -> IntVector:
         self.is_searched = True
         return super().moved_volumes
-
-
-def _small(answer: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The same integers in a byte each, if that holds them, as it does for scores."""
-    return answer.astype(np.int8) if are_within(answer, -128, 127) else answer

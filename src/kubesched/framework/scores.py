@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 
 from kubesched.api import Pod
-from kubesched.engine import IntVector
+from kubesched.engine import IntVector, Leaders
 from kubesched.framework.column_cache import ColumnCache, KeptColumn, PluginRule
 from kubesched.framework.cycle_state import CycleState
 from kubesched.framework.fault_texts import fault_text
@@ -27,12 +27,14 @@ class Scores(msgspec.Struct, eq=False):
         by_plugin: plugin -> (nodes,) int64, or one int that all nodes share; plugins that skipped are absent.
         varying: (nodes,) int64, the sum of those that differ between nodes.
         shared: the sum of the others.
+        leaders: the highest of `varying`, which is changed with them; None where they are not known.
     """
 
     nodes: Nodes
     by_plugin: dict[str, IntVector | int]
     varying: IntVector
     shared: int
+    leaders: Leaders | None = None
 
     @property
     def total(self) -> IntVector:

@@ -1,6 +1,6 @@
 """Which plugins of a profile need not be asked about a pod that equals one before in what they read of it."""
 
-from collections.abc import Callable, Hashable, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Sequence, Set
 from operator import attrgetter
 from typing import Final
 
@@ -15,6 +15,8 @@ from kubesched.framework.reads import kinds_read
 from kubesched.framework.status import HOOK_FAULTS, Status
 from kubesched.state import Nodes
 
+_SWITCHED_OFF: Final = ("OpportunisticBatching", False)
+_MOST_WEIGHT: Final = 2**24  # of all plugins that score, so that totals have 31 bits
 _SKIP: Final = Status.SKIP
 _SUCCESS: Final = Status.SUCCESS
 
@@ -36,6 +38,16 @@ class Steps(msgspec.Struct):
     pre_scores: Sequence[PreHook]
     scores: Sequence[PluginRule]
 
+    @property
+    def of_filters(self) -> set[str]:
+        """The plugins with PreFilter or Filter."""
+        return {name for name, _ in self.pre_filters} | {rule.name for rule in self.filters}
+
+    @property
+    def of_scores(self) -> set[str]:
+        """The plugins with PreScore or Score."""
+        return {name for name, _ in self.pre_scores} | {rule.name for rule in self.scores}
+
 
 class Sharing:
     """What plugins say in `equal_by`.
@@ -43,28 +55,41 @@ class Sharing:
     Args:
         steps: all of the profile.
     Attributes:
-        read: the values of a pod in which others are equal to it.
+        read: the values of a pod in which others are equal to it. Those that plugins name which read relations between
+            nodes are not among them.
         kinds: of the objects that plugins read to which that is not all.
         has_others: whether some of them are not in-tree, so that parts may name figures that they hold.
         is_possible: whether enough is known of the plugins.
     """
 
     def __init__(self, profile: Profile, steps: Steps) -> None:
-        signed = [plugin for plugin in profile.plugins if _is_signed(plugin)]
-        fields = dict.fromkeys(field for plugin in signed for field in plugin.equal_by or ())
-        self.read: Callable[[object], Hashable] = attrgetter(*fields) if fields else type
+        known = [plugin for plugin in profile.plugins if _is_signed(plugin)]
+        signed = [plugin for plugin in known if plugin.depends_on.is_of_rows]
+        self._fields_of = {plugin.name: plugin.equal_by or () for plugin in known}
+        self.read = self._reader({plugin.name for plugin in signed})
         self.kinds = kinds_read(signed)
         self.steps = steps
         self.has_others = any(not type(plugin).__module__.startswith("kubesched.") for plugin in signed)
         self._signed = {plugin.name for plugin in signed}
-        self._further = {plugin.name for plugin in signed if any(map(plugin.defines, _OF_A_POD))}
-        self._related = {plugin.name for plugin in signed if not plugin.depends_on.is_of_rows}
+        self._further = {plugin.name for plugin in signed if _is_of_a_pod(plugin)}
         self.is_possible = (
             bool(signed and steps.scores)
+            and _SWITCHED_OFF not in profile.release.gates
+            and sum(rule.weight for rule in steps.scores) < _MOST_WEIGHT
             and not 0 < profile.percentage_of_nodes_to_score < 100
             and _may_skip(steps.filters, steps.pre_filters)
             and _may_skip(steps.scores, steps.pre_scores)
         )
+
+    def _reader(self, names: Iterable[str]) -> Callable[[object], Hashable]:
+        """What reads the values of a pod that some plugins name."""
+        fields = dict.fromkeys(field for name in sorted(names) for field in self._fields_of[name])
+        return attrgetter(*fields) if fields else type
+
+    def skip_reader(self, asked: Steps) -> Callable[[object], Hashable] | None:
+        """What reads the values in which pods are equal that all of some plugins skip; None where one names none."""
+        names = asked.of_filters | asked.of_scores
+        return self._reader(names) if names <= self._fields_of.keys() else None
 
     def parted(self, of_pod: CycleState) -> tuple[Steps, Steps]:
         """The plugins that need not be asked about a pod that is equal to one; and those that are asked about each.
@@ -73,7 +98,7 @@ class Sharing:
         and one that reads relations between nodes with where the pods are now.
         """
         steps = self.steps
-        own = self._related | (self._further - of_pod.skip_filter)
+        own = self._further - of_pod.skip_filter
         filters, pre_filters = self._of_shared(steps.filters, steps.pre_filters, of_pod.skip_filter, own)
         scores, pre_scores = self._of_shared(steps.scores, steps.pre_scores, of_pod.skip_score, own)
         shared = Steps(
@@ -109,6 +134,11 @@ def _is_signed(plugin: Plugin) -> bool:
         hook in vars(plugin) or (plugin.defines(hook) and bases[_place_of(hook, bases)] not in known)
         for hook in _READ_PODS
     )
+
+
+def _is_of_a_pod(plugin: Plugin) -> bool:
+    """Whether a plugin that does not skip a pod has to be asked about it, although others are equal to it."""
+    return plugin.depends_on is DependsOn.DEVICES or any(map(plugin.defines, _OF_A_POD))
 
 
 def _place_of(name: str, bases: Sequence[type]) -> int:

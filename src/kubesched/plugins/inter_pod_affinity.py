@@ -103,6 +103,7 @@ class InterPodAffinity(Plugin):
     Args = InterPodAffinityArgs
     args: InterPodAffinityArgs
     depends_on = DependsOn.CLUSTER
+    equal_by = ("identity", "terms")
     reasons = (
         Status.unresolvable("node(s) didn't match pod affinity rules"),
         Status.unschedulable("node(s) didn't match pod anti-affinity rules"),

@@ -26,6 +26,7 @@ class NodeDeclaredFeatures(Plugin):
     """Hold the features that a pod needs against those that nodes declare."""
 
     depends_on = DependsOn.NODE
+    equal_by = ("kubelet_needs",)
     reasons = (Status.unresolvable("node(s) didn't match Pod's required features"),)
 
     def pre_filter(self, state: CycleState, pod: Pod, nodes: Nodes) -> Status:

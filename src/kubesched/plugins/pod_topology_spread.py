@@ -76,6 +76,7 @@ class PodTopologySpread(Plugin):
     Args = PodTopologySpreadArgs
     args: PodTopologySpreadArgs
     depends_on = DependsOn.CLUSTER
+    equal_by = ("identity", "spread", "pod.metadata.controller")
     reasons = (Status.unresolvable(f"{_MISMATCH} (missing required label)"), Status.unschedulable(_MISMATCH))
 
     def __init__(self, args: PodTopologySpreadArgs | None = None) -> None:

@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 from msgspec.structs import replace
 
+from kubesched.engine import first_leaders
 from kubesched.errors import ExtenderError
 from kubesched.framework import (
     NO_NODES,
@@ -33,14 +34,13 @@ from kubesched.framework import (
 )
 from kubesched.scheduler.extender_scores import ExtenderScores
 from kubesched.scheduler.extenders import EXTENDER, Extenders, PodExtenders
-from kubesched.scheduler.selection import TieBreak, nodes_to_find, select_best
+from kubesched.scheduler.selection import TieBreak, nodes_to_find, select_best, select_few
 from kubesched.state import Nodes, PodInfo, Rows, Snapshot
 
 RunnersUp = tuple[tuple[str, int], ...]
 """The next best nodes with their totals."""
 
 _N_RUNNERS_UP: Final = 3
-_LOWEST: Final = -(2**63)
 _SUCCESS: Final = Outcome(Status.SUCCESS)
 
 
@@ -72,6 +72,13 @@ class SchedulingCycle:
         Returns: the decision, not carried out, and what the plugins remember for Reserve and later.
         """
         state = CycleState(info)
+        extenders = None if self._extenders is None else self._extenders.of(info)
+        nominated, passed = info.pod.status.nominated_node_name, None
+        may_be_equal = not nominated and not extenders
+        if may_be_equal:
+            scores = framework.scores_as_before(state, snapshot)
+            if scores is not None:
+                return self._as_before(framework, info, queued, scores, snapshot), state
         decision = Decision(
             info.pod,
             framework.profile.scheduler_name,
@@ -84,13 +91,6 @@ class SchedulingCycle:
         if not snapshot.n_nodes:
             outcome = Outcome(Status.unresolvable(NO_NODES), NO_NODES)
             return replace(decision, outcome=outcome, nominated_node_name=""), state
-        extenders = None if self._extenders is None else self._extenders.of(info)
-        nominated, passed = info.pod.status.nominated_node_name, None
-        may_be_equal = not nominated and not extenders
-        if may_be_equal:
-            scores = framework.scores_as_before(state, snapshot)
-            if scores is not None:
-                return self._as_before(decision, scores, snapshot), state
         search = NodeSearch(framework, state, snapshot.nodes)
         if not search.status.is_success:
             if search.failure is not None:
@@ -278,13 +278,28 @@ class SchedulingCycle:
         if extended is None:
             return self._best(scores, snapshot if is_whole else None)
         best = self._best_with(scores, extended)
-        return _node_score(scores, best), _runners_up(scores, best)
+        few = [position for position in first_leaders(scores.varying, 1 + _N_RUNNERS_UP) if position != best]
+        return _described(scores, [best, *few[:_N_RUNNERS_UP]])
 
-    def _as_before(self, decision: Decision, scores: Scores, snapshot: Snapshot) -> Decision:
+    def _as_before(
+        self, framework: Framework, info: PodInfo, queued: QueuedPodInfo, scores: Scores, snapshot: Snapshot
+    ) -> Decision:
         """The decision on a pod that is equal to one before. All nodes were looked at."""
         chosen, runners_up = self._best(scores, snapshot)
-        n_nodes, n_feasible = snapshot.n_nodes, scores.nodes.n
-        return replace(decision, n_evaluated=n_nodes, n_feasible=n_feasible, chosen=chosen, runners_up=runners_up)
+        n_nodes = snapshot.n_nodes
+        return Decision(
+            info.pod,
+            framework.profile.scheduler_name,
+            queued.attempts,
+            n_nodes,
+            _SUCCESS,
+            n_evaluated=n_nodes,
+            n_feasible=scores.nodes.n,
+            chosen=chosen,
+            runners_up=runners_up,
+            initial_attempt_timestamp=queued.initial_attempt_timestamp,
+            was_flushed=queued.was_flushed,
+        )
 
     def _best(self, scores: Scores, snapshot: Snapshot | None) -> tuple[NodeScore, RunnersUp]:
         """The best node, and the next best.
@@ -293,8 +308,7 @@ class SchedulingCycle:
             snapshot: what all nodes were looked at of; None where only some were, in the order of the search.
         """
         places = None if snapshot is None else partial(_places, scores.nodes, snapshot, self.next_start)
-        best = select_best(scores.varying, self.tie_break, places, self._rng)
-        return _node_score(scores, best), _runners_up(scores, best)
+        return _described(scores, select_few(scores, 1 + _N_RUNNERS_UP, self.tie_break, places, self._rng))
 
     def _best_with(self, scores: Scores, extended: Sequence[ExtenderScores]) -> int:
         """Add the scores of extenders, and select; kube-scheduler breaks ties between nodes that got any at random."""
@@ -337,18 +351,9 @@ def _places(nodes: Nodes, snapshot: Snapshot, start: int, positions: Rows) -> Ro
     return is_listed.cumsum()[places[positions]] - 1
 
 
-def _node_score(scores: Scores, position: int) -> NodeScore:
-    return NodeScore(scores.nodes.name(position), scores.varying.item(position) + scores.shared, scores.at(position))
-
-
-def _runners_up(scores: Scores, best: int) -> RunnersUp:
-    """The next best nodes with their totals; of equal ones the first."""
-    total = scores.varying.copy()
-    name_of, shared = scores.nodes.name, scores.shared
-    runners_up = []
-    total[best] = _LOWEST
-    for _ in range(min(_N_RUNNERS_UP, len(total) - 1)):
-        position = int(total.argmax())
-        runners_up.append((name_of(position), total.item(position) + shared))
-        total[position] = _LOWEST
-    return tuple(runners_up)
+def _described(scores: Scores, positions: Sequence[int]) -> tuple[NodeScore, RunnersUp]:
+    """The first of some nodes with its scores, and the others with their totals."""
+    name_of, total, shared = scores.nodes.name, scores.varying, scores.shared
+    best, *others = positions
+    runners_up = tuple([(name_of(position), total.item(position) + shared) for position in others])
+    return NodeScore(name_of(best), total.item(best) + shared, scores.at(best)), runners_up

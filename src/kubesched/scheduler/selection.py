@@ -8,7 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from kubesched.engine import IntVector
+from kubesched.engine import IntVector, Leaders, first_leaders
+from kubesched.framework import Scores
 from kubesched.state import Rows
 
 _MIN_NODES: Final = 100
@@ -54,17 +55,41 @@ def default_sample(n_nodes: int) -> int:
     return max(_MIN_NODES, n_nodes * max(5, 50 - n_nodes // 125) // 100)
 
 
-def select_best(total: IntVector, tie_break: TieBreak, places: Callable[[Rows], Rows] | None, rng: Random) -> int:
+def select_few(
+    scores: Scores, n: int, tie_break: TieBreak, places: Callable[[Rows], Rows] | None, rng: Random
+) -> list[int]:
+    """The position of the node to take, as `select_best` has it, and those of the next best, of equal ones the first.
+
+    Args:
+        n: how many positions there are at most.
+    """
+    leaders, total = scores.leaders, scores.varying
+    first = first_leaders(total, n) if leaders is None else leaders.first(n)
+    if tie_break is _FIRST:
+        return first
+    best = select_best(total, tie_break, places, rng, leaders)
+    return [best, *[position for position in first if position != best][: n - 1]]
+
+
+def select_best(
+    total: IntVector,
+    tie_break: TieBreak,
+    places: Callable[[Rows], Rows] | None,
+    rng: Random,
+    leaders: Leaders | None = None,
+) -> int:
     """The position of the node to take.
 
     Args:
         total: (nodes,) scores, at least one.
         places: the places that positions have in kube-scheduler's list of these nodes; called by UPSTREAM for a tie.
             None if the list has the same order.
+        leaders: the highest of the scores, where they are known.
     """
     if tie_break is _FIRST:
         return int(total.argmax())
-    best = (total == total.max()).nonzero()[0]
+    ties = None if leaders is None else leaders.ties()
+    best = (total == total.max()).nonzero()[0] if ties is None else np.array(ties)
     if len(best) == 1:
         return int(best[0])
     if tie_break is TieBreak.RANDOM:

@@ -20,10 +20,12 @@ class ClusterFacts:
 
     Attributes:
         release: the version of Kubernetes that decides. Fields that it does not read are not known here.
+        n_relations: grows when a pod with affinity terms comes or goes.
     """
 
     def __init__(self, release: Release = DEFAULT_RELEASE) -> None:
         self.release = release
+        self.n_relations = 0
         self.columns = NodeColumns()
         self.parts = Parts(release)
         self.objects = ObjectStore()
@@ -81,6 +83,7 @@ class ClusterFacts:
             return
         terms = info.terms.value
         if terms:
+            self.n_relations += 1
             columns = self.columns
             self.required_anti_affinity.move(terms.required_anti_affinity, row, sign, columns)
             self.required_affinity.move(terms.required_affinity, row, sign, columns)

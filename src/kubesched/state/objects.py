@@ -13,6 +13,9 @@ Listener = Callable[[KubeObject | None, KubeObject | None], None]
 class ObjectStore:
     """Objects by kind and key (`namespace/name`, or the name alone outside namespaces), in order of appearance.
 
+    Attributes:
+        n_changes: how often objects of all kinds but pods have come, changed or gone.
+
     Example:
         objects = ObjectStore()
         objects.put("Namespace", make_object("Namespace", "shop", labels={"tier": "prod"}))
@@ -21,6 +24,7 @@ class ObjectStore:
 
     def __init__(self) -> None:
         self._kinds: dict[str, dict[str, KubeObject | None]] = {}  # None keeps a place that a fork may need again
+        self.n_changes = 0
         self._generations: dict[str, int] = {}
         self._listeners: dict[str, list[Listener]] = {}
         self._ordered_listeners: dict[str, list[Listener]] = {}  # those of them that keep the order of objects
@@ -93,6 +97,7 @@ class ObjectStore:
 
     def _tell(self, kind: str, old: KubeObject | None, new: KubeObject | None) -> None:
         self._generations[kind] = self._generations.get(kind, 0) + 1
+        self.n_changes += kind != "Pod"
         for listener in self._listeners.get(kind, ()):
             listener(old, new)
 

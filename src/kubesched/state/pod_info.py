@@ -72,7 +72,8 @@ class Template(msgspec.Struct, eq=False, weakref=True):
 
     Attributes:
         sources: the objects that rules read; held so that their identities stay theirs.
-        requests, tolerations, node_choice, ports, images, terms, spread: the parts, None until one is asked for.
+        requests, tolerations, node_choice, ports, images, terms, spread, kubelet_needs: the parts, None until one is
+            asked for.
     """
 
     sources: tuple[object, ...]
@@ -83,6 +84,7 @@ class Template(msgspec.Struct, eq=False, weakref=True):
     images: Part[tuple[tuple[str, ...], int]] | None = None
     terms: Part[AffinityTerms] | None = None
     spread: Part[tuple[TopologySpreadConstraint, ...]] | None = None
+    kubelet_needs: Part[tuple[Hashable, ...]] | None = None
 
 
 class Parts:
@@ -142,6 +144,8 @@ class Parts:
             spec.affinity,
             spec.tolerations,
             spec.topology_spread_constraints,
+            spec.host_network,
+            spec.host_users,
             status.container_statuses,
             status.init_container_statuses,
             status.resources,
@@ -264,6 +268,11 @@ class PodInfo:
         return self._template.spread or self._found("spread")
 
     @property
+    def kubelet_needs(self) -> Part[tuple[Hashable, ...]]:
+        """hostNetwork, hostUsers, and the restartPolicyRules of all containers."""
+        return self._template.kubelet_needs or self._found("kubelet_needs")
+
+    @property
     def read_by_filters(self) -> Hashable:
         """Equal for pods that filters treat alike, apart from their identity and their claims."""
         parts = (self.requests, self.tolerations, self.node_choice, self.ports, self.terms, self.spread)
@@ -331,6 +340,11 @@ def _node_choice(pod: Pod) -> NodeChoice:
     return NodeChoice(pairs, spec.node_selector is not None, spec.affinity.node_affinity if spec.affinity else None)
 
 
+def _kubelet_needs(pod: Pod) -> tuple[Hashable, ...]:
+    rules = [container.restart_policy_rules or () for container in (*pod.containers, *pod.init_containers)]
+    return pod.spec.host_network, pod.spec.host_users, *rules
+
+
 def _pod_affinities(pod: Pod) -> tuple[PodAffinity | None, PodAffinity | None]:
     affinity = pod.spec.affinity
     return (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity else (None, None)
@@ -352,6 +366,7 @@ _KINDS: Final[dict[str, tuple[Read, Read | None]]] = {
     "ports": (host_ports, None),
     "images": (image_names, None),
     "terms": (_terms_key, lambda pod: affinity_terms(pod.namespace, *_pod_affinities(pod))),
+    "kubelet_needs": (_kubelet_needs, None),
     "spread": (
         lambda pod: msgspec.json.encode(pod.spec.topology_spread_constraints or ()),
         lambda pod: pod.spec.topology_spread_constraints or (),
