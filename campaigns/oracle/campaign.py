@@ -3,13 +3,14 @@
     python -m campaigns.oracle.campaign [--seeds 100-199] [--out DIR] [--oracle PATH] [--configs DIR] [--nodes 400]
                                         [--jobs N]
 
-Feature groups, features of `--more`, configurations and sizes come in turn. Every seed gives five cases, one of each
+Feature groups, features of `--more`, configurations and sizes come in turn. Every seed gives six cases, one of each
 kind:
 
 - `all`: every feature group, defaults;
 - `group`: one feature group alone;
 - `more`: one to three features of more.py, laid on thickly, over one or two feature groups;
 - `most`: every usual feature of more.py at once;
+- `copies`: three small pods of one or two feature groups, ten times each, so that they share decisions;
 - `config`: a configuration of --configs, every second time with all features of more.py.
 
 Most snapshots have 5 to 60 nodes; --nodes lets one seed in ten have up to that many. A seed always gives the same
@@ -61,6 +62,9 @@ def plans(seed: int, configs: list[Path], most_nodes: int) -> Iterator[Plan]:
     groups = sorted({"resources", *r.sample(GROUPS, r.choice([0, 1]))})
     yield Plan(f"more-{feature}-{seed:05d}", [*base, "--only", ",".join(groups), "--more", ",".join(chosen)])
     yield Plan(f"most-{seed:05d}", [*base, "--more", "all"])
+    groups = sorted({group, *r.sample(GROUPS, r.choice([0, 1]))} - {"gates"})
+    few = [*base[:-1], "3", "--copies", "10"]
+    yield Plan(f"copies-{seed:05d}", [*few, "--only", ",".join(groups)])
     if configs:
         config = configs[seed % len(configs)]
         extra = ["--more", "all"] if seed // len(configs) % 2 else ["--more", "profiles,pressure"]

@@ -400,6 +400,20 @@ def snapshot(seed, n_nodes, n_bound, n_pending, only, wanted):
     return more.enrich(items, seed, wanted)
 
 
+def is_pending(item):
+    return item["kind"] == "Pod" and not item["spec"].get("nodeName")
+
+
+def copies(pod, n):
+    """Equal pods of which many fit on a node."""
+    resources = {"requests": {"cpu": "20m", "memory": "20Mi"}}
+    containers = [{**container, "resources": resources} for container in pod["spec"]["containers"]]
+    made = {**pod, "spec": {**pod["spec"], "containers": containers}}
+    for i in range(n):
+        name = f"{pod['metadata']['name']}-{i}"
+        yield {**made, "metadata": {**pod["metadata"], "name": name, "uid": f"uid-{name}"}}
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--seed", type=int, default=1)
@@ -408,6 +422,7 @@ def main():
     p.add_argument("--pending", type=int, default=25)
     p.add_argument("--only", default=",".join(GROUPS))
     p.add_argument("--more", default="", help="all, or features of more.py, comma separated")
+    p.add_argument("--copies", type=int, default=1, help="how often to make each pending pod, small enough to fit")
     a = p.parse_args()
     only = a.only.split(",")
     unknown = set(only) - set(GROUPS) - {""}
@@ -418,6 +433,8 @@ def main():
     if unknown:
         p.error(f"unknown features {sorted(unknown)}; known: all, {', '.join(more.FEATURES)}")
     items = snapshot(a.seed, a.nodes, a.bound, a.pending, only, wanted)
+    if a.copies > 1:
+        items = [one for item in items for one in ([item] if not is_pending(item) else copies(item, a.copies))]
     json.dump({"apiVersion": "v1", "kind": "List", "items": items}, sys.stdout)
 
 
