@@ -5,6 +5,7 @@ from typing import Any
 
 from kubesched.cel import DeviceValue, Semver, compile_selector, device_value
 from kubesched.errors import CelCompileError, CelRuntimeError
+from kubesched.release import DEFAULT_RELEASE, Release
 
 Answer = bool | str
 
@@ -20,10 +21,10 @@ def device_of(fields: dict[str, Any]) -> DeviceValue:
     return device_value(fields["driver"], attributes, capacity, allow_multiple_allocations=shares)
 
 
-def answers(expression: str, devices: list[DeviceValue]) -> list[Answer] | str:
+def answers(expression: str, devices: list[DeviceValue], release: Release = DEFAULT_RELEASE) -> list[Answer] | str:
     """What kubesched makes of an expression: an answer for each device, or the error of the compiler."""
     try:
-        selector = compile_selector(expression)
+        selector = compile_selector(expression, release)
     except CelCompileError as error:
         return str(error)
     return [_answer(selector.matches, device) for device in devices]

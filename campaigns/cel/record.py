@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Record what Kubernetes makes of CEL expressions of device selectors: values, texts of errors, and costs.
 
-    python -m campaigns.cel.record [--oracle PATH] [--out FILE]
+    python -m campaigns.cel.record [--oracle PATH] [--out FILE] [--version v1.37.2]
 
 Evaluates every line of expressions.txt for every device below, with the library that kube-scheduler's plugin uses.
 Writes the file that tests/cel/test_recorded_expressions.py compares with. The oracle is built with Go unless --oracle
@@ -77,11 +77,12 @@ def main() -> None:
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--oracle", help="the oracle's binary (default: built from campaigns/oracle)")
     p.add_argument("--out", type=Path, default=RECORDED, help="default: tests/cel/recorded.json.gz")
+    p.add_argument("--version", default=VERSION, help=f"the version of the oracle (default {VERSION})")
     a = p.parse_args()
     oracle = a.oracle or str(find_binary(print, ORACLE))
     answers = ask(oracle, read_expressions(), DEVICES)
     write_case(
-        a.out, {"version": VERSION, "command": "campaigns/cel/record.py", "devices": DEVICES, "expressions": answers}
+        a.out, {"version": a.version, "command": "campaigns/cel/record.py", "devices": DEVICES, "expressions": answers}
     )
     print(f"{a.out}: {len(answers)} expressions")
 

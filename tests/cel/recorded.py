@@ -8,6 +8,6 @@ from typing import Any
 
 
 @cache
-def recorded() -> dict[str, Any]:
-    with gzip.open(Path(__file__).with_name("recorded.json.gz")) as f:
+def recorded(name: str = "recorded") -> dict[str, Any]:
+    with gzip.open(Path(__file__).with_name(f"{name}.json.gz")) as f:
         return json.load(f)  # type: ignore[no-any-return]

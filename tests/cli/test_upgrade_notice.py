@@ -101,7 +101,7 @@ def test_what_concerns_the_cluster_comes_first_and_the_rest_is_counted(notices):
     assert all(numbers[:n_concerning])
     words = " ".join(compare(CLUSTER, versions=("1.33", "1.37"), output="table").stdout.split())
     assert "spec.resources 1 pod does not read it reads it" in words
-    assert f"{len(numbers) - n_concerning} others concern no object here: DynamicResources (9), " in words
+    assert f"{len(numbers) - n_concerning} others concern no object here: DynamicResources (11), " in words
     assert "distinctAttribute" not in words
 
 

@@ -37,8 +37,6 @@ _NOT_EXACT = f"""\
   takes the one that v1.36 takes. The nodes that fit are those of the version, except where a request has all devices
   among its alternatives, where devices of one name make a pool invalid, and where a selector fails for some devices.
   v1.33 with DynamicResourceAllocation is decided as v1.34.
-- CEL: v1.37 checks `lists.range` and `duration` otherwise, and takes a selector of the type `dyn`; kubesched has the
-  rules of v1.36.
 - The queue is that of v1.36. Of other versions only the release notes are known, so they have the same here: v1.33
   lengthens the backoff of a pod after errors, too (PR 128748); v1.34 and v1.35 keep and clear nominations otherwise
   (PR 133276, PR 135007); only since v1.36 a pod that is preempted while it waits in Permit or PreBind backs off

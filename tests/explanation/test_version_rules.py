@@ -256,3 +256,17 @@ def test_with_its_gate_a_toleration_compares_numbers() -> None:
     )
     assert explanation.fits
     assert not explanation.version_rules
+
+
+@pytest.mark.parametrize(("version", "fits"), [("v1.36.3", False), ("v1.37.2", True)])
+def test_selectors_are_those_of_the_version(version: str, fits: bool) -> None:
+    selector = f'device.attributes["{DRIVER}"].`model` == "H100"'
+    objects = decoded(
+        device_class("gpu", f'device.driver == "{DRIVER}"'),
+        resource_slice("n1", [device("a", model="H100")]),
+        resource_slice("n2", [device("b", model="A100")]),
+        claim("c", ask(selectors=selecting(selector))),
+    )
+    explanation = explained(version, make_node("n1"), make_node("n2"), *objects, claiming("c"), pod="default/p")
+    assert explanation.feasible == (["n1"] if fits else [])
+    assert ("unsupported syntax" in explanation.message) is not fits

@@ -22,7 +22,7 @@ from kubesched.api import (
 )
 from kubesched.capture.kubernetes_words import is_amount
 from kubesched.capture.replaced_words import WORD
-from kubesched.cel import Reads, compile_selector
+from kubesched.cel import Reads, compile_in_any_version
 from kubesched.errors import CelCompileError
 
 _DEFINED: Final = frozenset(("resource.kubernetes.io", "pciBusID", "pcieRoot"))
@@ -72,7 +72,7 @@ def device_words(objects: Iterable[KubeObject]) -> DeviceWords:
     reads = Reads(attributes=frozenset(attributes))
     for expression in expressions:
         try:
-            reads |= compile_selector(expression).reads
+            reads |= compile_in_any_version(expression).reads
         except CelCompileError:
             continue
     names = None if reads.attributes is None or reads.capacity is None else reads.attributes | reads.capacity

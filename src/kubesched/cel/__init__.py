@@ -5,6 +5,7 @@ from kubesched.lazy_exports import lazy_exports
 with lazy_exports(__name__):
     from kubesched.cel.compiled_selector import (
         CompiledSelector as CompiledSelector,
+        compile_in_any_version as compile_in_any_version,
         compile_selector as compile_selector,
     )
     from kubesched.cel.conjuncts import Conjunct as Conjunct, Refusal as Refusal

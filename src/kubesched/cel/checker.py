@@ -48,6 +48,7 @@ from kubesched.cel.syntax_tree import (
     qualified_name,
 )
 from kubesched.errors import CelCompileError
+from kubesched.release import DEFAULT_RELEASE, Release
 
 DEVICE: Final = CelType("kubernetes.DRADevice")
 DEVICE_FIELDS: Final = {
@@ -56,6 +57,8 @@ DEVICE_FIELDS: Final = {
     "capacity": read_type("map(string, map(string, kubernetes.Quantity))"),
     "allowMultipleAllocations": BOOL,
 }
+_LATER_FIELDS: Final = DEVICE_FIELDS | {"attributes": read_type("map(string, map(string, dyn))")}
+"""Rule: kube-scheduler since v1.37."""
 TYPE_NAMES: Final = {
     name: TypeValue(name)
     for name in (
@@ -75,17 +78,19 @@ _CONSTANTS: Final = {
 _TESTS: Final = frozenset({MacroKind.ALL, MacroKind.EXISTS})
 
 
-def check_expression(tree: Expression, text: str) -> None:
+def check_expression(tree: Expression, text: str, release: Release = DEFAULT_RELEASE) -> None:
     """Fill in types and overloads.
+
+    Rule: kube-scheduler since v1.37 takes a value that may be of any type for one that may be a bool.
 
     Raises:
         CelCompileError: the expression has an error, or its value is certainly not a bool.
     """
     errors = SourceErrors(text)
-    result = _Checker(errors).check(tree)
+    result = _Checker(errors, release).check(tree)
     errors.raise_any()
     check_literals(tree, text)
-    if result.name not in ("bool", "any"):
+    if result.name not in ("bool", "any") and (release.before(37) or result.name != "dyn"):
         shown = "null_type" if result == NULL else result
         raise CelCompileError(f"must evaluate to bool or the unknown type, not {shown}")
 
@@ -93,8 +98,10 @@ def check_expression(tree: Expression, text: str) -> None:
 class _Checker:
     """The variables in scope, and the errors so far."""
 
-    def __init__(self, errors: SourceErrors) -> None:
+    def __init__(self, errors: SourceErrors, release: Release) -> None:
         self._errors = errors
+        self._release = release
+        self._fields = DEVICE_FIELDS if release.before(37) else _LATER_FIELDS
         self._scopes: list[dict[str, CelType]] = [{"device": DEVICE}]
 
     def check(self, node: Expression) -> CelType:
@@ -149,8 +156,8 @@ class _Checker:
         if operand.name == "map":
             return operand.parameters[1]
         if operand == DEVICE:
-            if node.field in DEVICE_FIELDS:
-                return DEVICE_FIELDS[node.field]
+            if node.field in self._fields:
+                return self._fields[node.field]
             self._errors.add(node.at, f"undefined field '{node.field}'")
             return ERROR
         if operand.is_dynamic:
@@ -195,7 +202,8 @@ class _Checker:
         results: list[CelType] = []
         for overload in FUNCTIONS.overloads(node.function):
             bindings: Bindings = {}
-            if overload.is_method == (node.target is not None) and _take(overload, arguments, bindings):
+            is_meant = overload.is_of(self._release) and overload.is_method == (node.target is not None)
+            if is_meant and _take(overload, arguments, bindings):
                 matching.append(overload)
                 results.append(filled_in(overload.result, bindings))
         node.overloads = tuple(matching)

@@ -20,8 +20,10 @@ from kubesched.cel.parser import parse_expression
 from kubesched.cel.selector_compiler import Compiler
 from kubesched.cel.semantic_versions import Semver
 from kubesched.errors import CelCompileError
+from kubesched.release import DEFAULT_RELEASE, RELEASES, Release
 
 _KEPT: Final = 1024
+_LATER: Final = RELEASES[-1]
 
 
 class CompiledSelector:
@@ -31,10 +33,10 @@ class CompiledSelector:
         text: as written.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, release: Release = DEFAULT_RELEASE) -> None:
         self.text = text
-        self._tree = parse_expression(text)
-        check_expression(self._tree, text)
+        self._tree = parse_expression(text, release)
+        check_expression(self._tree, text, release)
         self._is_bounded = is_bounded(self._tree)
         compiler = Compiler(self._tree)
         self._evaluate = compiler.compile(self._tree)
@@ -106,22 +108,38 @@ class CompiledSelector:
         return result, BUDGET - frame[COUNTER]
 
 
-def compile_selector(text: str) -> CompiledSelector:
+def compile_selector(text: str, release: Release = DEFAULT_RELEASE) -> CompiledSelector:
     """Compile an expression. The last 1,024 different ones are kept, whether they compile or not.
 
+    Rule: v1.33 to v1.36 have one language; that of v1.37 differs.
+
+    Args:
+        release: the version of Kubernetes whose language it is.
     Raises:
         CelCompileError: the expression does not compile; the text is upstream's.
     """
-    compiled = _compiled(text)
+    compiled = _compiled(text, DEFAULT_RELEASE if release.before(37) else _LATER)
     if isinstance(compiled, str):
         raise CelCompileError(compiled)
     return compiled
 
 
+def compile_in_any_version(text: str) -> CompiledSelector:
+    """Compile an expression in the first version that accepts it, where the question is what it means.
+
+    Raises:
+        CelCompileError: none does; as from `compile_selector` for the default version.
+    """
+    compiled = _compiled(text, DEFAULT_RELEASE)
+    if isinstance(compiled, str) and isinstance(later := _compiled(text, _LATER), CompiledSelector):
+        return later
+    return compile_selector(text)
+
+
 @lru_cache(maxsize=_KEPT)
-def _compiled(text: str) -> CompiledSelector | str:
+def _compiled(text: str, release: Release) -> CompiledSelector | str:
     """A selector, or the error of what is none."""
     try:
-        return CompiledSelector(text)
+        return CompiledSelector(text, release)
     except CelCompileError as error:
         return str(error)

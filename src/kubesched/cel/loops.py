@@ -4,10 +4,23 @@ Rule: cel-spec "Macros". `all` and `exists` stop where the answer is clear, and 
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
-from kubesched.cel.cel_values import LISTS, MAPS, NO_SUCH_OVERLOAD, key_of, keys_of
+from kubesched.cel.cel_values import (
+    LISTS,
+    MAPS,
+    NO_SUCH_OVERLOAD,
+    Moment,
+    OptionalValue,
+    TimeSpan,
+    TypeValue,
+    Uint,
+    key_of,
+    keys_of,
+)
+from kubesched.cel.exact_amounts import Quantity
 from kubesched.cel.library import sorted_by
+from kubesched.cel.semantic_versions import Semver
 from kubesched.cel.syntax_tree import MacroKind
 from kubesched.errors import CelRuntimeError
 
@@ -15,6 +28,23 @@ _Frame = list[Any]
 _Evaluate = Callable[[_Frame], Any]
 _Steps = Callable[[_Frame], Iterable[Any]]
 """Goes through a list or map, puts each element into the frame, and yields its key or position."""
+
+_GO_TYPES: Final[dict[type, str]] = {
+    bool: "types.Bool",
+    bytes: "types.Bytes",
+    float: "types.Double",
+    int: "types.Int",
+    str: "types.String",
+    type(None): "types.Null",
+    Moment: "types.Timestamp",
+    OptionalValue: "*types.Optional",
+    Quantity: "cel.Quantity",
+    Semver: "cel.Semver",
+    TimeSpan: "types.Duration",
+    TypeValue: "*types.Type",
+    Uint: "types.Uint",
+}
+"""What upstream calls values that a macro cannot visit."""
 
 
 def loop(
@@ -74,7 +104,8 @@ def _elements(value: Any) -> Iterable[Any]:
         return value  # type: ignore[no-any-return]
     if type(value) in MAPS:
         return keys_of(value)
-    raise CelRuntimeError(NO_SUCH_OVERLOAD)
+    found = _GO_TYPES.get(type(value))
+    raise CelRuntimeError(NO_SUCH_OVERLOAD if found is None else f"got '{found}', expected iterable type")
 
 
 def _pairs(value: Any) -> Iterable[tuple[Any, Any]]:
@@ -82,7 +113,8 @@ def _pairs(value: Any) -> Iterable[tuple[Any, Any]]:
         return enumerate(value)
     if type(value) in MAPS:
         return zip(keys_of(value), value.values(), strict=True)
-    raise CelRuntimeError(NO_SUCH_OVERLOAD)
+    found = _GO_TYPES.get(type(value))
+    raise CelRuntimeError(NO_SUCH_OVERLOAD if found is None else f"unsupported comprehension range type: {found}")
 
 
 def _holds(condition: _Evaluate, frame: _Frame) -> bool:

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 from kubesched.cel.cel_types import CelType, read_type
 from kubesched.cel.cel_values import classes_of
 from kubesched.errors import CelRuntimeError
+from kubesched.release import Release
 
 _SIGNATURE: Final = re.compile(r"(?:(?P<receiver>[^:]+): )?(?P<name>\S+?)\((?P<parameters>.*)\) -> (?P<result>.+)")
 
@@ -31,6 +32,7 @@ class Overload:
         classes: of the Python values that each parameter takes; None takes all.
         cost: None for functions that cost 1.
         grows: whether the result may be larger than what goes in.
+        since, until: the first minor version of Kubernetes that has it, and the first one that has not; 0 for none.
     """
 
     function: str
@@ -42,6 +44,12 @@ class Overload:
     cost: CostOf | None = None
     grows: bool = False
     is_standard: bool = False
+    since: int = 0
+    until: int = 0
+
+    def is_of(self, release: Release) -> bool:
+        """Whether a version of Kubernetes has it."""
+        return not release.before(self.since) and (not self.until or release.before(self.until))
 
     def takes(self, values: Iterable[Any]) -> bool:
         """Whether the values are of the types of the parameters."""
@@ -65,18 +73,34 @@ class FunctionTable:
         return tuple(self._overloads.get(function, ()))
 
     def declare(
-        self, *signatures: str, cost: CostOf | None = None, grows: bool = False, is_standard: bool = False
+        self,
+        *signatures: str,
+        cost: CostOf | None = None,
+        grows: bool = False,
+        is_standard: bool = False,
+        since: int = 0,
+        until: int = 0,
     ) -> Callable[[_Function], _Function]:
         """Declare what a Python function does for some signatures."""
 
         def register(apply: _Function) -> _Function:
             for signature in signatures:
-                self._add(signature, apply, cost, grows=grows, is_standard=is_standard)
+                versions = since, until
+                self._add(signature, apply, cost, versions, grows=grows, is_standard=is_standard)
             return apply
 
         return register
 
-    def _add(self, signature: str, apply: Apply, cost: CostOf | None, *, grows: bool, is_standard: bool) -> None:
+    def _add(
+        self,
+        signature: str,
+        apply: Apply,
+        cost: CostOf | None,
+        versions: tuple[int, int],
+        *,
+        grows: bool,
+        is_standard: bool,
+    ) -> None:
         match = _SIGNATURE.fullmatch(signature)
         if match is None:
             raise ValueError(signature)
@@ -92,6 +116,7 @@ class FunctionTable:
             cost,
             grows,
             is_standard,
+            *versions,
         )
         self._overloads.setdefault(overload.function, []).append(overload)
 

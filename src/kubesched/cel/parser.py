@@ -21,6 +21,7 @@ from kubesched.cel.syntax_tree import (
 )
 from kubesched.cel.tokens import CelToken, TokenKind, tokens_of, value_of
 from kubesched.errors import CelCompileError
+from kubesched.release import DEFAULT_RELEASE, Release
 
 MAX_SIZE: Final = 10 * 1024
 """Bytes; the limit of the API."""
@@ -57,8 +58,10 @@ _LITERALS: Final = frozenset(
 _NUMBERS: Final = frozenset({TokenKind.NUM_FLOAT, TokenKind.NUM_INT})
 
 
-def parse_expression(text: str) -> Expression:
+def parse_expression(text: str, release: Release = DEFAULT_RELEASE) -> Expression:
     """Parse an expression.
+
+    Rule: kube-scheduler since v1.37 takes fields in backticks.
 
     Raises:
         CelCompileError: it does not parse, or is too large.
@@ -67,7 +70,7 @@ def parse_expression(text: str) -> Expression:
     if size > MAX_SIZE:
         raise without_place(f"expression size exceeds limit: size: {size}, limit {MAX_SIZE}")
     errors = SourceErrors(text)
-    tree = _Parser(tokens_of(text, errors), errors).parse()
+    tree = _Parser(tokens_of(text, errors), errors, takes_quoted=not release.before(37)).parse()
     errors.raise_any()
     return tree
 
@@ -79,8 +82,9 @@ class _SyntaxFault(Exception):
 class _Parser:
     """The tokens of one expression, and how far it is parsed."""
 
-    def __init__(self, tokens: list[CelToken], errors: SourceErrors) -> None:
+    def __init__(self, tokens: list[CelToken], errors: SourceErrors, *, takes_quoted: bool) -> None:
         self._tokens = tokens
+        self._takes_quoted = takes_quoted
         self._errors = errors
         self._next = 0
         self._nesting = 0
@@ -235,6 +239,8 @@ class _Parser:
         dot = self._take()
         is_optional = self._took("?")
         name = self._take()
+        if name.kind is TokenKind.QUOTED and self._takes_quoted and not self._is_next("("):
+            return Select(operand, name.text[1:-1], is_optional, at=dot.start, start=operand.start, end=name.end)
         if name.kind is TokenKind.QUOTED:
             self._errors.add(name.start, "unsupported syntax: '`'")
         elif name.kind is not TokenKind.IDENTIFIER:

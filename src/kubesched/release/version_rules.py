@@ -201,6 +201,22 @@ VERSION_RULES: Final = (
         "device selector",
     ),
     VersionRule(
+        "DynamicResources",
+        (
+            Variant(0, "CEL: an attribute cannot be the range of a macro; fields in backticks do not compile"),
+            Variant(37, "CEL: an attribute may be the range of a macro; fields in backticks compile"),
+        ),
+        "device selector",
+    ),
+    VersionRule(
+        "DynamicResources",
+        (
+            Variant(0, "CEL: duration of an int fails for a device; lists.range has no bounds"),
+            Variant(37, "CEL: duration of an int does not compile; lists.range takes 0 to 1000000"),
+        ),
+        "device selector",
+    ),
+    VersionRule(
         "NodeResourcesBalancedAllocation",
         (
             Variant(0, "scores how balanced the node is with the pod"),

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from typing import Final
 
 from kubesched.api import Device, DeviceClass, ResourceSlice
-from kubesched.cel import CompiledSelector, compile_selector
+from kubesched.cel import CompiledSelector, compile_in_any_version
 from kubesched.errors import CelCompileError, CelRuntimeError
 from kubesched.state import ClusterState, DeviceId, PoolDevice, resources_of_class
 
@@ -74,7 +74,7 @@ def _expressions(known: DeviceClass) -> list[str]:
 
 def _compiled(expression: str) -> CompiledSelector | None:
     try:
-        return compile_selector(expression)
+        return compile_in_any_version(expression)
     except CelCompileError:
         return None
 

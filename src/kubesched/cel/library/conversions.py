@@ -217,7 +217,7 @@ def _span_of_string(value: str) -> TimeSpan:
     return span
 
 
-@convert("duration", "int")
+@CONVERSIONS.declare("duration(int) -> duration", until=37)
 def _span_of_int(_value: int) -> TimeSpan:
     raise conversion_error("int", "google.protobuf.Duration")
 

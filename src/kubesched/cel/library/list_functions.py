@@ -1,6 +1,6 @@
 """Functions of lists.
 
-Rule: Kubernetes v1.36 CEL library "lists"; cel-go v0.26 ext.Lists.
+Rule: Kubernetes v1.36 CEL library "lists"; cel-go v0.26 ext.Lists. Since v1.37, lists.range has bounds.
 """
 
 import operator
@@ -91,6 +91,8 @@ _ADDERS: Final[dict[type, Callable[[Any, Any], Any]]] = {
     TimeSpan: lambda a, b: to_span(a.nanos + b.nanos),
 }
 
+_LONGEST_RANGE: Final = 1_000_000
+
 
 @declare(*(f"list({of}): sum() -> {of}" for of in ("int", "uint", "double", "duration")), cost=cost_of_elements)
 def _sum(elements: list[Any]) -> Any:
@@ -120,10 +122,19 @@ def _includes(value: Any, wanted: Any) -> bool:
     return any(is_equal(element, wanted) for element in elements)
 
 
-@declare("lists.range(int) -> list(int)", cost=cost_of_result, grows=True)
+@declare("lists.range(int) -> list(int)", cost=cost_of_result, grows=True, until=37)
 def _range(count: int) -> list[int]:
     check_size(count, BUDGET)
     return list(range(count))
+
+
+@declare("lists.range(int) -> list(int)", cost=cost_of_result, grows=True, since=37)
+def _bounded_range(count: int) -> list[int]:
+    if count < 0:
+        raise CelRuntimeError(f"lists.range: size must be non-negative, got {count}")
+    if count > _LONGEST_RANGE:
+        raise CelRuntimeError(f"lists.range: size {count} exceeds maximum allowed ({_LONGEST_RANGE})")
+    return _range(count)
 
 
 @declare("list(list(A)): flatten() -> list(A)", cost=lambda elements, _: NEW_LIST + len(elements))

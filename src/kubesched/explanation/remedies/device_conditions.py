@@ -15,7 +15,7 @@ from kubesched.cel import (
     Conjunct,
     DeviceValue,
     Refusal,
-    compile_selector,
+    compile_in_any_version,
     refused_conjuncts,
     without_conjunct,
 )
@@ -168,7 +168,7 @@ def dropped_conditions(request: ClaimRequest, survey: DeviceSurvey) -> Iterator[
 def _selectors(texts: Sequence[str]) -> Iterator[tuple[int, CompiledSelector]]:
     for i, text in enumerate(texts):
         try:
-            yield i, compile_selector(text)
+            yield i, compile_in_any_version(text)
         except CelCompileError:
             continue
 

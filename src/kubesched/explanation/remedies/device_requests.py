@@ -17,7 +17,7 @@ from kubesched.api import (
     parse_quantity,
     whole_quantity,
 )
-from kubesched.cel import Loosened, OtherLiteral, Quantity, compile_selector, loosened
+from kubesched.cel import Loosened, OtherLiteral, Quantity, compile_in_any_version, loosened
 from kubesched.documents import count, joined
 from kubesched.engine import BoolVector
 from kubesched.errors import CelCompileError, CelRuntimeError
@@ -212,7 +212,7 @@ def _other(ask: DeviceAsk, device: PoolDevice, used: Mapping[str, int]) -> _Othe
     selectors, capacity = [], []
     try:
         for i, text in enumerate(ask.selectors):
-            one = loosened(compile_selector(text), device.value)
+            one = loosened(compile_in_any_version(text), device.value)
             if one is None:
                 return None
             if one.changes:

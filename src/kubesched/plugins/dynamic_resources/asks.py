@@ -18,7 +18,7 @@ from kubesched.api import (
     DeviceSubRequest,
     Toleration,
 )
-from kubesched.cel import Reads, compile_selector
+from kubesched.cel import Reads, compile_in_any_version
 from kubesched.errors import CelCompileError
 from kubesched.state import ObjectStore
 
@@ -87,7 +87,7 @@ class ClaimAsk(msgspec.Struct, frozen=True, dict=True, cache_hash=True):
         reads = _NOTHING
         for text in {text for ask in self.asks for text in (*ask.class_selectors, *ask.selectors)}:
             try:
-                reads |= compile_selector(text).reads
+                reads |= compile_in_any_version(text).reads
             except CelCompileError:
                 continue
         names = frozenset(one.attribute for one in self.constraints)

@@ -387,7 +387,7 @@ class _Search:
             ClaimError: it does not compile, or fails for the device.
         """
         try:
-            return compile_selector(text).matches(device.value)
+            return compile_selector(text, self._devices.release).matches(device.value)
         except CelCompileError as error:
             raise ClaimError(f"{place}: CEL compile error: {error}") from error
         except CelRuntimeError as error:

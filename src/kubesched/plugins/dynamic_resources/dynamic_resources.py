@@ -128,7 +128,7 @@ class DynamicResources(Plugin):
         asks = demand.asks_on(demand.served_on(nodes, position), cluster_state)
         pools = cluster_state.devices.pools_of(nodes.row(position))
         if status.code is Code.ERROR:
-            yield from failing_selectors(pools, asks)
+            yield from failing_selectors(pools, asks, self.release)
         elif status.reasons == _REASONS[_UNAVAILABLE - 1].reasons:
             yield from elsewhere(claim for claim in demand.claims if not _is_available(claim, here).all())
         elif "ResourceSlice" not in cluster_state.objects:

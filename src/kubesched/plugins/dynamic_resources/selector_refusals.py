@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from kubesched.cel import CompiledSelector, Refusal, compile_selector
+from kubesched.cel import CompiledSelector, Refusal, compile_in_any_version, compile_selector
 from kubesched.errors import CelCompileError, CelRuntimeError
 from kubesched.plugins.dynamic_resources.asks import DeviceAsk, NamedAsk
+from kubesched.release import Release
 from kubesched.state import DevicePool, PoolDevice
 
 _LONGEST: Final = 60
@@ -16,7 +17,7 @@ def refusal_of(texts: Iterable[str], device: PoolDevice) -> Refusal | None:
     """The first part of a selector that does not hold for a device."""
     for text in texts:
         try:
-            selector = compile_selector(text)
+            selector = compile_in_any_version(text)
             if not _holds(selector, device) and (refusal := selector.refusal(device.value)):
                 return refusal
         except CelCompileError:
@@ -24,27 +25,27 @@ def refusal_of(texts: Iterable[str], device: PoolDevice) -> Refusal | None:
     return None
 
 
-def failing_selectors(pools: Sequence[DevicePool], claims: Iterable[NamedAsk]) -> Iterator[str]:
+def failing_selectors(pools: Sequence[DevicePool], claims: Iterable[NamedAsk], release: Release) -> Iterator[str]:
     """A phrase for each request with an expression that does not compile, or fails for a device of a node."""
     for claim in claims:
         for ask in claim.ask.asks:
-            failures = (_failure_of(ask, device) for pool in pools for device in pool.devices)
+            failures = (_failure_of(ask, device, release) for pool in pools for device in pool.devices)
             if failure := next(filter(None, failures), ""):
                 yield f"request {ask.name}: {failure}"
 
 
-def _failure_of(ask: DeviceAsk, device: PoolDevice) -> str:
+def _failure_of(ask: DeviceAsk, device: PoolDevice, release: Release) -> str:
     """The part of a selector that fails for a device which the ones before it accept, and why; empty for none."""
-    failure = _failing_one(ask.class_selectors, device)
+    failure = _failing_one(ask.class_selectors, device, release)
     if failure:
         return f"class {ask.class_name}: {failure}"
-    return "" if refusal_of(ask.class_selectors, device) else _failing_one(ask.selectors, device)
+    return "" if refusal_of(ask.class_selectors, device) else _failing_one(ask.selectors, device, release)
 
 
-def _failing_one(texts: Iterable[str], device: PoolDevice) -> str:
+def _failing_one(texts: Iterable[str], device: PoolDevice, release: Release) -> str:
     for text in texts:
         try:
-            selector = compile_selector(text)
+            selector = compile_selector(text, release)
         except CelCompileError as error:
             return f"{cut(text)} does not compile: {str(error).splitlines()[0]}"
         try:
