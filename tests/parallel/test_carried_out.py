@@ -184,7 +184,7 @@ def test_ctrl_c_ends_all_at_once_and_says_nothing():
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
         assert process.stdout is not None
-        assert process.stdout.readline() == "began\n"
+        assert [process.stdout.readline() for _ in range(3)] == ["began\n"] * 3  # both workers run
         os.killpg(process.pid, signal.SIGINT)
         began = time.monotonic()
         _, errors = process.communicate(timeout=55)
