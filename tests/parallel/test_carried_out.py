@@ -1,6 +1,7 @@
 """Tasks in worker processes give what they give in this process, whatever happens to a worker."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -173,6 +174,24 @@ try:
 except KeyboardInterrupt:
     sys.exit(130)
 """
+
+
+@pytest.mark.timeout(240)
+def test_ctrl_c_ends_all_at_once_and_says_nothing():
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT)))}
+    command = [sys.executable, "-c", SCRIPT]
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "began\n"
+        os.killpg(process.pid, signal.SIGINT)
+        began = time.monotonic()
+        _, errors = process.communicate(timeout=55)
+    assert process.returncode == 130
+    assert errors == ""
+    assert time.monotonic() - began < 50  # the task would take 60
+    assert not _members(process.pid)
 
 
 @pytest.mark.timeout(240)

@@ -71,7 +71,10 @@ def _interrupts_held() -> Iterator[None]:
         return
     from multiprocessing import resource_tracker  # not on Windows
 
-    resource_tracker.ensure_running()  # joblib starts it with the first worker, and it lets them through
+    from joblib.externals.loky.backend import resource_tracker as tracker_of_loky
+
+    for tracker in (resource_tracker, tracker_of_loky):  # to start one lets interrupts through
+        tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
