@@ -2,8 +2,8 @@
 
 Pods of a list arrive in random order. When the list is over, further ones are drawn from it, until the GPUs that all of
 them want are 130 percent of the cluster's. Each goes to the node with the highest score of one policy, or is given up.
-Nodes with the same score are taken in an order that is drawn once for each run: so the authors do,
-whose build has a changed kube-scheduler and numbers the nodes at random.
+Nodes with the same score are taken in an order that is drawn once for each run. That this is the authors' order is
+inferred: their nodes have random numbers, and the published figures are reached with it, and not with random ties.
 """
 
 import time
@@ -66,7 +66,7 @@ class Figures(msgspec.Struct, frozen=True):
 
 
 def arrivals(pods: Sequence[Pod], total: int, rng: Random, load: float = LOAD) -> Iterator[Pod]:
-    """The pods in the order of their arrival, each with a name of its own.
+    """The pods in the order of their arrival, each with a distinct name.
 
     Args:
         pods: the list.

@@ -90,9 +90,9 @@ def compare_replays(
     runs: list[list[Replay]] = [[], []]
     for number, (side, seed) in enumerate((side, seed) for seed in range(1, seeds + 1) for side in (0, 1)):
         setup = (a, b)[side]()
-        told = None if progress is None else _part_of(progress, number, 2 * seeds)
+        part = None if progress is None else _part_of(progress, number, 2 * seeds)
         ties = TieBreak.RANDOM
-        runs[side].append(replay(trace, objects, setup, every=every, tie_break=ties, seed=seed, progress=told))
+        runs[side].append(replay(trace, objects, setup, every=every, tie_break=ties, seed=seed, progress=part))
     of_a, of_b = map(tuple, runs)
     return ReplayComparison(*names, of_a, of_b, tuple(_differences(of_a, of_b)))
 
@@ -100,10 +100,10 @@ def compare_replays(
 def _part_of(progress: Progress, number: int, n_runs: int) -> Progress:
     """The progress of one run as that of all of them."""
 
-    def told(done: int, total: int) -> None:
+    def note(done: int, total: int) -> None:
         progress(number * _STEPS + _STEPS * done // max(total, 1), n_runs * _STEPS)
 
-    return told
+    return note
 
 
 def figure_names(answer: Replay) -> list[str]:

@@ -110,11 +110,6 @@ def _horizon(trace: Trace) -> float:
     return max(trace.end, *ends) - trace.begin
 
 
-def samples_nodes(cluster: ClusterObjects, trace: Trace) -> list[Node]:
-    """Every node that there ever is."""
-    return [*cluster.of(Node), *(change.node for change in trace.changes)]
-
-
 def _unknown_models(pods: Sequence[Pod], nodes: Iterable[Node]) -> Iterator[str]:
     """That pods ask for models of GPUs that no node has: they stay pending."""
     known = {node.labels.get(GPU_MODEL) for node in nodes}

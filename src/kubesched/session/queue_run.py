@@ -31,7 +31,7 @@ class QueueRun:
         scheduler, cluster, clock, loop, suspended: of the session.
         answer: what `drive` asks for a scheduling cycle.
         decided: called with each decision; true ends the run.
-        agenda: what happens meanwhile.
+        agenda: what happens during the run.
 
     Attributes:
         outcomes: the last decision on each pod, by uid; with an agenda, only on pods that are left pending.
