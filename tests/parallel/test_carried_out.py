@@ -157,11 +157,12 @@ class Carrier:
 
 
 SCRIPT = """
-import sys
+import signal, sys
 from kubesched.parallel import carried_out, results_of
 from tests.parallel.runners import Told
 carried_out._WORTH_SECONDS = carried_out._LONG_SECONDS = -1.0
 carried_out.n_cores = lambda: 2
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what runs in the background of a shell ignores it
 
 class Slow(Told):
     def __call__(self, task):

@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Iterator
+from unittest import mock
 
 import msgspec
 import pytest
@@ -20,9 +21,12 @@ HERE = os.getpid()
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[LocalCluster]:
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=50
-    ) as started:
+    with (
+        mock.patch.dict(os.environ),  # Dask sets variables here for the workers that it starts, and leaves them
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=50
+        ) as started,
+    ):
         yield started
 
 

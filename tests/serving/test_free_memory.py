@@ -35,5 +35,7 @@ print(is_mapped())
     reason="glibc alone tells what it has mapped",
 )
 def test_large_blocks_are_mapped_by_themselves() -> None:
-    printed = subprocess.run([sys.executable, "-c", WATCH], capture_output=True, text=True, timeout=60, check=True)
+    printed = subprocess.run(
+        [sys.executable, "-c", WATCH], env={}, capture_output=True, text=True, timeout=60, check=True
+    )
     assert printed.stdout.split() == ["False", "True"], printed.stderr

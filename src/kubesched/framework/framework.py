@@ -7,7 +7,7 @@ words.
 
 from asyncio import CancelledError
 from collections.abc import Sequence
-from functools import partial
+from functools import cached_property, partial
 from inspect import isawaitable
 from typing import Any, Final
 
@@ -116,8 +116,12 @@ class Framework:
         self._what_if = [plugin for plugin in points["preFilter"] if plugin.defines("add_pods")]
         self._move_with_pods = frozenset(plugin.name for plugin in self._what_if)
         self._results = KeptResults([cache.log(one) for one in DependsOn if one.is_of_rows])
+
+    @cached_property
+    def _equal_pods(self) -> EqualPods:
+        """Made when it is first asked: a framework of one plugin, as for an explanation, never decides."""
         steps = Steps(self._pre_filter, self._filters, self._pre_score, self._scores)
-        self._equal_pods = EqualPods(cluster_state, cache, profile, steps, self._rejected_with_nominated)
+        return EqualPods(self.handle.cluster_state, self.cache, self.profile, steps, self._rejected_with_nominated)
 
     def handle_of(self, plugin: Plugin) -> Handle:
         """The handle of one plugin, with its name and the kinds that it declares.
