@@ -24,7 +24,7 @@ from kubesched.framework import (
     Status,
     data_notes,
 )
-from kubesched.plugins import ClaimPlan, DynamicResources, RuleOfVersion, VersionRuled
+from kubesched.plugins import ClaimPlan, DynamicResources, RuleOfVersion, rules_of_versions
 from kubesched.scheduler import ExtenderAnswer, Extenders
 from kubesched.session import Attempt, Preempt, attempt, rejections_of
 from kubesched.state import Nodes, PodInfo
@@ -128,9 +128,8 @@ def _notes(framework: Framework, state: CycleState, pod: Pod) -> Iterator[tuple[
 def _version_rules(framework: Framework, state: CycleState, pod: Pod) -> Iterator[RuleOfVersion]:
     """The rules of plugins that are others in other versions."""
     for plugin in framework.profile.plugins:
-        if isinstance(plugin, VersionRuled):
-            for rule in plugin.version_rules(state, pod):
-                yield rule._replace(text=f"{plugin.name}: {rule.text}")
+        for rule in rules_of_versions(plugin, state, pod):
+            yield rule._replace(text=f"{plugin.name}: {rule.text}")
 
 
 def _take(framework: Framework, state: CycleState, evaluation: Evaluation) -> None:

@@ -116,6 +116,7 @@ class Framework:
         self._what_if = [plugin for plugin in points["preFilter"] if plugin.defines("add_pods")]
         self._move_with_pods = frozenset(plugin.name for plugin in self._what_if)
         self._results = KeptResults([cache.log(one) for one in DependsOn if one.is_of_rows])
+        self._alone: dict[str, Framework] = {}
 
     @cached_property
     def _equal_pods(self) -> EqualPods:
@@ -133,7 +134,12 @@ class Framework:
 
     def only(self, name: str) -> "Framework":
         """A framework of one of the plugins, over the same state and cache. The plugin keeps the handle that it has."""
-        return Framework(self.profile.only(name), self.cache, self.handle.cluster_state, self.handle)
+        if name not in self._alone:
+            self._alone[name] = self._of(self.profile.only(name))
+        return self._alone[name]
+
+    def _of(self, profile: Profile) -> "Framework":
+        return Framework(profile, self.cache, self.handle.cluster_state, self.handle)
 
     def _hooks(self, point: str, method: str, what: str) -> list[Hook]:
         return [Hook(plugin, method, what) for plugin in self.profile.points[point] if plugin.defines(method)]

@@ -39,11 +39,8 @@ class WatchedFramework(Framework):
         self._first: FrameworkStep | None = None  # of a cycle whose plugins were not asked yet
         super().__init__(profile, cache, cluster_state, services)
 
-    def only(self, name: str) -> Framework:
-        """As Framework, and watched by the same probe."""
-        return WatchedFramework(
-            self.profile.only(name), self.cache, self.handle.cluster_state, self.handle, self._probe
-        )
+    def _of(self, profile: Profile) -> Framework:
+        return WatchedFramework(profile, self.cache, self.handle.cluster_state, self.handle, self._probe)
 
     def run_pre_enqueue(self, pod: Pod, first: str = "") -> Status:
         """As Framework."""

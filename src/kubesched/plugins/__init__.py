@@ -67,6 +67,11 @@ with lazy_exports(__name__):
     from kubesched.plugins.pod_terms import meets_every_namespace as meets_every_namespace
     from kubesched.plugins.pod_topology_spread import PodTopologySpread as PodTopologySpread
     from kubesched.plugins.priority_sort import PrioritySort as PrioritySort
+    from kubesched.plugins.rules_of_versions import (
+        RuleOfVersion as RuleOfVersion,
+        gate_is_off as gate_is_off,
+        rules_of_versions as rules_of_versions,
+    )
     from kubesched.plugins.scheduling_gates import SchedulingGates as SchedulingGates
     from kubesched.plugins.shared_hints import (
         by_claim as by_claim,
@@ -88,11 +93,6 @@ with lazy_exports(__name__):
         near_miss as near_miss,
         taint_words as taint_words,
         untolerated_taints as untolerated_taints,
-    )
-    from kubesched.plugins.version_ruled import (
-        RuleOfVersion as RuleOfVersion,
-        VersionRuled as VersionRuled,
-        gate_is_off as gate_is_off,
     )
     from kubesched.plugins.volume_binding import VolumeBinding as VolumeBinding
     from kubesched.plugins.volume_provisioning import (

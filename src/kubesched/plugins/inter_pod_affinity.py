@@ -34,8 +34,8 @@ from kubesched.plugins.pod_terms import (
     resolved_terms,
     sums_of_many,
 )
+from kubesched.plugins.rules_of_versions import RuleOfVersion
 from kubesched.plugins.shared_hints import is_placed, queue_if, registration
-from kubesched.plugins.version_ruled import RuleOfVersion
 from kubesched.state import AffinityTerms, DomainSums, Has, Identity, NodeInfo, Nodes, Rows, Selection, Snapshot, Term
 
 

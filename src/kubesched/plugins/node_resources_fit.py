@@ -40,8 +40,8 @@ from kubesched.engine import (
 from kubesched.framework import Code, CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status, Verdicts
 from kubesched.plugins.args import EarlierNodeResourcesFitArgs, NodeResourcesFitArgs, ScoringStrategyType
 from kubesched.plugins.broken_line import broken_linear
+from kubesched.plugins.rules_of_versions import RuleOfVersion
 from kubesched.plugins.shared_hints import is_placed, queue_if, registration
-from kubesched.plugins.version_ruled import RuleOfVersion
 from kubesched.state import CPU, MEMORY, NodeInfo, Nodes, Part, PodRequests, resources_of_class
 
 BoolMatrix = npt.NDArray[np.bool_]

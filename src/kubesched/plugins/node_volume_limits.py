@@ -14,8 +14,8 @@ import numpy as np
 from kubesched.api import ActionType, CSIDriver, CSINode, EventResource, KubeObject, Pod, VolumeAttachment
 from kubesched.engine import BoolVector, IntVector
 from kubesched.framework import CycleState, DependsOn, EventRegistration, Plugin, QueueingHint, Status, Verdicts
+from kubesched.plugins.rules_of_versions import RuleOfVersion
 from kubesched.plugins.shared_hints import by_claim, is_placed, nothing, registration, volumes_part
-from kubesched.plugins.version_ruled import RuleOfVersion
 from kubesched.state import (
     PORTWORX,
     AttachedVolumes,

@@ -32,6 +32,7 @@ from kubesched.framework import (
     default_normalize,
     keeps_equal,
 )
+from kubesched.plugins.rules_of_versions import RuleOfVersion, gate_is_off
 from kubesched.plugins.shared_hints import by_own, queue_if, registration
 from kubesched.plugins.tolerations import (
     has_untolerated_taint,
@@ -40,7 +41,6 @@ from kubesched.plugins.tolerations import (
     taint_words,
     untolerated_taints,
 )
-from kubesched.plugins.version_ruled import RuleOfVersion, gate_is_off
 from kubesched.state import NodeInfo, Nodes
 
 

@@ -19,9 +19,9 @@ from kubesched.framework import CycleState, DependsOn, EventRegistration, Plugin
 from kubesched.plugins.args import ScoringVolumeBindingArgs, VolumeBindingArgs
 from kubesched.plugins.binding_plan import BindingPlan
 from kubesched.plugins.broken_line import broken_linear
+from kubesched.plugins.rules_of_versions import RuleOfVersion
 from kubesched.plugins.storage_scoring import storage_scores
 from kubesched.plugins.taken_volumes import TakenVolumes
-from kubesched.plugins.version_ruled import RuleOfVersion
 from kubesched.plugins.volume_binding_hints import EVENTS
 from kubesched.plugins.volume_matching import NO_VOLUME, ClaimWish, matching_volumes, reach_of_bound, wish_of
 from kubesched.plugins.volume_provisioning import NO_STORAGE, NONE_TO_BIND, provisioning_problems

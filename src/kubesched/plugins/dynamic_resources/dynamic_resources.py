@@ -41,7 +41,7 @@ from kubesched.plugins.dynamic_resources.pod_claims import claims_of
 from kubesched.plugins.dynamic_resources.pod_demand import Found, PodDemand, chosen_on, demand_of
 from kubesched.plugins.dynamic_resources.request_devices import has_ignored
 from kubesched.plugins.dynamic_resources.selector_refusals import failing_selectors
-from kubesched.plugins.version_ruled import RuleOfVersion, gate_is_off
+from kubesched.plugins.rules_of_versions import RuleOfVersion, gate_is_off
 from kubesched.state import NodeInfo, Nodes, NodeTerms
 
 _NOTHING_TO_FREE: Final = Status.unschedulable("no new claims to deallocate")

@@ -1,10 +1,10 @@
 """Plugins that say where a rule of the version decides about a pod."""
 
-from collections.abc import Iterator
-from typing import NamedTuple, Protocol, runtime_checkable
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from kubesched.api import Pod
-from kubesched.framework import CycleState
+from kubesched.framework import CycleState, Plugin
 from kubesched.release import Release, feature_gate, first_with, minors_with
 
 
@@ -18,6 +18,9 @@ class RuleOfVersion(NamedTuple):
 
     text: str
     may_fit_later: bool = False
+
+
+VersionRules = Callable[[CycleState, Pod], Iterator[RuleOfVersion]]
 
 
 def gate_is_off(release: Release, gate: str, text: str) -> RuleOfVersion:
@@ -34,10 +37,7 @@ def gate_is_off(release: Release, gate: str, text: str) -> RuleOfVersion:
     return RuleOfVersion(f"{release.version} {text}; that needs {' or '.join(ways)}", may_fit_later=is_later)
 
 
-@runtime_checkable
-class VersionRuled(Protocol):
-    """A plugin whose rules are not the same in all versions of Kubernetes."""
-
-    def version_rules(self, state: CycleState, pod: Pod) -> Iterator[RuleOfVersion]:
-        """The rules that decide about the pod and are others in other versions."""
-        ...
+def rules_of_versions(plugin: Plugin, state: CycleState, pod: Pod) -> Iterator[RuleOfVersion]:
+    """The rules that decide about a pod and are others in other versions: what the method `version_rules` yields."""
+    rules: VersionRules | None = getattr(plugin, "version_rules", None)
+    return rules(state, pod) if rules is not None else iter(())
