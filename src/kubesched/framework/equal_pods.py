@@ -59,6 +59,7 @@ class EqualPods:
         self.is_possible = self._sharing.is_possible
         self._kept: dict[Hashable, EqualPod | None] = {}  # None: such a pod was decided once
         self._key: Hashable = None  # of the pod that was asked about last
+        self._asked: CycleState | None = None  # its state
         self._rejected: dict[str, Verdicts] = {}  # by the plugins that were asked about it
         self._with_nominated = with_nominated
         self._beside_nominated: list[Rejections] = []  # of it
@@ -71,7 +72,7 @@ class EqualPods:
     def forget(self) -> None:
         """Drop what is known of pods."""
         self._kept.clear()
-        self._key = None
+        self._key = self._asked = None
         self._rejected.clear()
         self._beside_nominated = []
 
@@ -94,7 +95,8 @@ class EqualPods:
             state: of the pod's cycle; gets what hooks would leave in it, and what they have answered.
         Returns: good until the next pod is asked about; None where the pod has to be decided as any other.
         """
-        self._key = key = self._key_of(state)
+        self._asked, self._key = state, self._key_of(state)
+        key = self._key
         equal = self._kept.get(key)
         if equal is None:
             return None
@@ -292,7 +294,7 @@ class EqualPods:
         Args:
             state: of its cycle.
         """
-        key = self._key_of(state)
+        key = self._key if state is self._asked else self._key_of(state)
         if key not in self._kept:  # the first one: there may be no other
             if len(self._kept) >= _MOST:
                 del self._kept[next(iter(self._kept))]
