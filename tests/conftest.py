@@ -58,6 +58,17 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
         gc.freeze()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """Have the garbage collector never look again at what a file of tests leaves, such as recordings that were read."""
+    try:
+        return (yield)
+    finally:
+        if nextitem is not None and nextitem.path != item.path:
+            gc.collect()
+            gc.freeze()
+
+
 def import_share(config: pytest.Config) -> None:
     """Import some of the test files first, where several processes collect all of them.
 

@@ -53,6 +53,8 @@ def differences(case: dict, answer: Answer = reference.answer) -> Iterator[Diffe
         for wanted in case[mode]:
             mine = got.pop(wanted["pod"], {})
             for field in fields:
+                if wanted.get(field) == mine.get(field):
+                    continue
                 for name, a, b in parts(field, without_empty(wanted.get(field)), without_empty(mine.get(field))):
                     if a == b or (field == "preemption" and is_possible(case, wanted["pod"], a, b, answer)):
                         continue
