@@ -22,13 +22,15 @@ with lazy_exports(__name__):
         DeviceUse as DeviceUse,
         device_fills as device_fills,
     )
-    from kubesched.session.fill import Fill as Fill, FillChange as FillChange
     from kubesched.session.gang_fit import GangFit as GangFit
     from kubesched.session.kubelets import UNSEEN as UNSEEN
     from kubesched.session.memory_cluster import MemoryCluster as MemoryCluster
     from kubesched.session.node_groups import NodeGroup as NodeGroup, group_nodes as group_nodes
     from kubesched.session.pending_counts import PendingCounts as PendingCounts
-    from kubesched.session.pending_diagnosis import without_post_filter as without_post_filter
+    from kubesched.session.pending_diagnosis import (
+        without_names as without_names,
+        without_post_filter as without_post_filter,
+    )
     from kubesched.session.place import (
         Placed as Placed,
         PreemptionOutcome as PreemptionOutcome,
@@ -39,6 +41,7 @@ with lazy_exports(__name__):
     )
     from kubesched.session.queue_run import Progress as Progress
     from kubesched.session.report import (
+        Fill as Fill,
         NodeFill as NodeFill,
         Placement as Placement,
         PodState as PodState,

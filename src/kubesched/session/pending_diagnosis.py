@@ -86,5 +86,10 @@ def without_post_filter(message: str) -> str:
     return _POST_FILTER.sub("", message)
 
 
+def without_names(text: str, pod: str) -> str:
+    """A text without the `namespace/name` of its pod, and of claims that are made for the pod: equal for equal pods."""
+    return re.sub(rf"{re.escape(pod)}(-[\w-]+)?\b", "", text)
+
+
 def _all(n_nodes: int) -> str:
     return f"all {n_nodes} nodes" if n_nodes > 1 else "the only node"

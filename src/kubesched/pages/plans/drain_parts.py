@@ -12,7 +12,7 @@ from kubesched.pages.formats import Align, Cell, Column, Level, Paragraph, Part,
 from kubesched.pages.plans.fate_words import FATES
 from kubesched.pages.simulations import device_table, fill_level, nodes_table, victims_table
 from kubesched.planning import BudgetUse, Drain, DrainedPod, Fate
-from kubesched.session import workload_text
+from kubesched.session import without_names, workload_text
 
 NO_WAIT: Final = "--skip-wait-for-delete-timeout=60"
 """The flag of kubectl drain that does not wait for pods of unreachable nodes."""
@@ -83,7 +83,7 @@ def _pending(name: str, title: str, pods: Sequence[DrainedPod]) -> Table:
     why = Column("why", "WHY, AND THE BEST FIX") if has_fixes else Column("why")
     columns = (*_GROUP, why, *([Column("message", is_wide=True)] if has_fixes else ()))
     rows: list[Row] = []
-    for group in grouped(pods, lambda pod: f"{workload_of(pod)} {pod.message}").values():
+    for group in grouped(pods, _by_message).values():
         first = group[0]
         reason = with_fix(first.cause or first.message, first.fix)
         row: Row = [len(group), Cell(workload_of(first), level=Level.WARNING), reason, first.message]
@@ -181,10 +181,14 @@ def _doubtful(pods: Sequence[DrainedPod]) -> Table:
             group[0].message,
             listed(_new_nodes(group), _N_NAMED) or "-",
         ]
-        for group in grouped(pods, lambda pod: f"{workload_of(pod)} {pod.message}").values()
+        for group in grouped(pods, _by_message).values()
     ]
     notes = ("If its controller creates no new pod, the pod is lost.",) if rows else ()
     return Table("mayBeLost", f"May be lost: {len(pods):,}", columns, rows, notes=notes)
+
+
+def _by_message(pod: DrainedPod) -> str:
+    return f"{workload_of(pod)} {without_names(pod.message, pod.pod)}"
 
 
 def _new_nodes(pods: Iterable[DrainedPod]) -> Iterable[str]:

@@ -9,7 +9,7 @@ from kubesched.pages.formats import Align, Cell, Column, Level, Row, Table, grou
 from kubesched.pages.plans.fit_verdict import has_several, why
 from kubesched.pages.simulations import gangs_table, victims_table
 from kubesched.planning import Fit, WorkloadFit, has_place
-from kubesched.session import NodeGroup, Placement, PodState, without_post_filter
+from kubesched.session import NodeGroup, Placement, PodState, without_names, without_post_filter
 
 _MAX_ROWS: Final = 20
 _NO_ANSWER: Final = (PodState.ERROR, PodState.NOT_DECIDED)
@@ -87,9 +87,9 @@ def _left(answer: Fit, name: str, title: str, left: Sequence[Placement]) -> Tabl
     """Why pods have no node; with several workloads, their table says it."""
     columns = (Column("pods", align=Align.NUMBER), Column("why"), Column("message", is_wide=True))
     rows: list[Row] = []
-    for text, group in grouped(left, why).items():
+    for group in grouped(left, lambda one: without_names(why(one), one.pod)).values():
         message = without_post_filter(group[0].message)
-        rows.append([len(group), Cell(text, level=Level.WARNING), Cell(message, level=Level.DETAIL)])
+        rows.append([len(group), Cell(why(group[0]), level=Level.WARNING), Cell(message, level=Level.DETAIL)])
     return Table(name, f"{title}: {len(left):,}", columns, [] if has_several(answer) else rows)
 
 

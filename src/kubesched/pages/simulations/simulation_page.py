@@ -46,6 +46,7 @@ from kubesched.session import (
     pending_counts,
     shown_owner,
     waiting_words,
+    without_names,
     without_post_filter,
 )
 
@@ -226,9 +227,10 @@ def _reason(placement: Placement) -> str:
 
 def _without_numbers(placement: Placement) -> str:
     """What pods of one row have in common, its numbers left out: kube-scheduler's words, or else the reason."""
-    said = without_post_filter(placement.message).replace(placement.pod, "")  # DynamicResources names the pod itself
+    said = without_post_filter(placement.message)
     is_left = placement.state is PodState.UNSCHEDULABLE and not placement.leaving and said
-    return re.sub(r"\d+", "#", said if is_left else f"{_reason(placement)} {said}")
+    said = said if is_left else f"{_reason(placement)} {said}"
+    return re.sub(r"\d+", "#", without_names(said, placement.pod))
 
 
 # --- victims, and pod by pod ---
