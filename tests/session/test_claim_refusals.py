@@ -6,6 +6,7 @@ from kubesched.api import KubeObject
 from kubesched.explanation import explain
 from kubesched.pages.explanations import node_page
 from kubesched.pages.formats import Table, page_of
+from kubesched.pages.simulations import report_page
 from kubesched.session import PodState, Simulator
 from kubesched.testing import make_node, make_pod
 from tests.plugins.dynamic_resources.device_objects import (
@@ -64,7 +65,9 @@ def test_a_report_says_that_such_a_claim_stays_allocated(status, claims, resourc
     report = Simulator(cluster(status, claims, resources)).run()
     assert list(report.idle_claims) == idle
     text = "Taken without use: the devices of claim default/c. kube-scheduler leaves it allocated."
-    (table,) = [one for one in page_of(report).parts if isinstance(one, Table) and one.name == "devices"]
+    page = report_page(report)
+    assert page.document.get("idleClaims", []) == idle
+    (table,) = [one for one in page.parts if isinstance(one, Table) and one.name == "devices"]
     assert list(table.notes) == ([text] if idle else [])
 
 

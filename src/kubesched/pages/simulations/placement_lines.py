@@ -51,6 +51,7 @@ def report_document(report: Report) -> dict[str, Any]:
         "devices": plain(report.devices),
         "stuck": [placement_line(placement) for placement in report.stuck],
         "summary": {**counts, "pods": len(report.placements), "victims": len(report.victims)},
+        **({"idleClaims": list(report.idle_claims)} if report.idle_claims else {}),
         **({"gangs": [gang_document(one) for one in report.gangs]} if report.gangs else {}),
         **({"refused": plain(report.refused)} if report.refused else {}),
         **({"unserved": plain(report.unserved)} if report.unserved else {}),
