@@ -306,7 +306,7 @@ def test_a_manifest_of_served_and_other_pods_has_both_answers(tmp_path: Path):
     manifest = tmp_path / "new.yaml"
     manifest.write_text("---".join(MANIFEST.format(name=name, resource=resource) for name, resource in PODS))
     result = run("fit", write(tmp_path, *device_cluster()), "-f", manifest)
-    assert said(result).startswith(f"1 of 2 would fit. It is not known whether 1 more fit: {NOT_DECIDED}.")
+    assert said(result).startswith(f"1 of 2 would fit. It is not known whether 1 more fits: {NOT_DECIDED}.")
     assert result.exit_code == 1
 
 

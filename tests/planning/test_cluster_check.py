@@ -8,9 +8,11 @@ import pytest
 
 from kubesched.api import rewritten, workloads
 from kubesched.config import CLUSTER_RULES
+from kubesched.pages.plans import check_page
 from kubesched.planning import check, fit
 from kubesched.session import Session
 from kubesched.testing import make_node, make_object, make_pod
+from tests.device_cluster import NOT_DECIDED, device_cluster
 
 HOSTNAME, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
 TAINT = "maintenance=yes:NoSchedule"
@@ -502,3 +504,13 @@ def test_pods_that_wait_are_counted_among_those_that_are_looked_at():
     waiting = [*pods("web", ""), *pods("api", "", "", namespace="auth", cpu="9")]
     assert check([*THREE, *waiting]).n_pending == 3
     assert check([*THREE, *waiting], pods=["shop/web-1-0"]).n_pending == 1
+
+
+@pytest.mark.usefixtures("no_search")
+def test_pods_that_cannot_be_decided_are_counted_with_the_reason():
+    """Those on dra-1 to dra-3, and the one on plugin-1, whose copy may go to any of these."""
+    result = check(device_cluster())
+    assert (result.n_undecided, result.why_undecided, result.findings) == (4, (NOT_DECIDED,), ())
+    page = check_page(result)
+    assert f"4 pods cannot be decided: {NOT_DECIDED}" in page.notes
+    assert (page.document["undecided"], page.document["whyUndecided"]) == (4, [NOT_DECIDED])

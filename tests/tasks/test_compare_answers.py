@@ -150,7 +150,7 @@ def test_running_pods_that_neither_side_places_stay_and_are_named_first():
     assert comparison.not_placed == (("default/db-0",), ("default/db-0",))
     first = comparison_page(comparison).verdict.text
     why = "1 node: taint dedicated=data:NoSchedule is not tolerated"
-    assert f"Neither side could place 1 pod that runs now again: default/db-0: {why}." in first
+    assert f"Neither side places 1 pod that runs now again: default/db-0: {why}." in first
     assert first.endswith("It stays where it is.")
     data = next(one for one in comparison.pools if one.pool == "data")
     assert (data.a, data.b) == (1, 1)  # its node is not saved

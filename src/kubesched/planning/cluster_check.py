@@ -62,6 +62,7 @@ class ClusterCheck(Shown, msgspec.Struct, frozen=True, eq=False):
         n_foreign: running pods that no profile serves, which are not tried again.
         unserved: these by the name of their scheduler.
         n_undecided: running pods about which kubesched cannot decide.
+        why_undecided: why it cannot, each reason once.
         n_unexplained: groups of equal pods without a place whose cause is kube-scheduler's message, and for which no
             fix was looked for, because there are so many.
         faults: of plugins, each text once: it is not known whether the pods for which one failed would come back.
@@ -81,6 +82,7 @@ class ClusterCheck(Shown, msgspec.Struct, frozen=True, eq=False):
     n_foreign: int = 0
     unserved: tuple[Unserved, ...] = ()
     n_undecided: int = 0
+    why_undecided: tuple[str, ...] = ()
     n_unexplained: int = 0
     faults: tuple[str, ...] = ()
     taken_at: datetime | None = None
@@ -165,6 +167,7 @@ class _Checking:
         self._workloads: dict[Workload, list[Pod]] = {}
         self._daemons: dict[Workload, list[Pod]] = {}
         self._n_undecided = 0
+        self._why_undecided: dict[str, None] = {}
         self._meant = meant = None if chosen is None else set(chosen)
         for pod in self._pods:
             if meant is None or pod.key in meant:
@@ -205,6 +208,7 @@ class _Checking:
             n_foreign=sum(one.n_pods for one in unserved),
             unserved=unserved,
             n_undecided=self._n_undecided,
+            why_undecided=tuple(self._why_undecided),
             n_unexplained=self._recreation.n_unexplained,
             faults=tuple(self._recreation.faults),
             taken_at=self._known.taken_at,
@@ -236,7 +240,9 @@ class _Checking:
 
     def _comebacks(self, workload: Workload, tried: Sequence[CreatedAgain]) -> Iterator[Finding]:
         about = (str(workload),)
-        self._n_undecided += sum(one.comeback is Comeback.NOT_KNOWN for one in tried)
+        unknown = [one for one in tried if one.comeback is Comeback.NOT_KNOWN]
+        self._n_undecided += len(unknown)
+        self._why_undecided |= dict.fromkeys(one.why for one in unknown if one.why)
         lost: dict[tuple[Comeback, str], list[CreatedAgain]] = {}
         for one in tried:
             if one.comeback in _OUTCOMES:

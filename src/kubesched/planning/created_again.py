@@ -47,7 +47,7 @@ class CreatedAgain(NamedTuple):
     """What would become of a running pod.
 
     Attributes:
-        why: why it would have no place.
+        why: why it would have no place, or why kubesched cannot decide; empty where a plugin failed.
         fix: the best change that was tried and helps; empty for none.
     """
 
@@ -164,8 +164,8 @@ class Recreation:
         if attempt.failure is not None:
             self.faults[attempt.failure.located] = None
             return CreatedAgain(pod, Comeback.NOT_KNOWN)
-        if attempt.diagnosis.undecided is not None:
-            return CreatedAgain(pod, Comeback.NOT_KNOWN)
+        if (undecided := attempt.diagnosis.undecided) is not None:
+            return CreatedAgain(pod, Comeback.NOT_KNOWN, undecided.message)
         if nodes := _feasible(attempt):
             return CreatedAgain(pod, _among(nodes, pod))
         if attempt.room is not None and attempt.room.nominated_node_name:

@@ -178,7 +178,7 @@ def _unserved(comparison: Comparison) -> str:
 
 
 def _staying(comparison: Comparison) -> str:
-    """The running pods that neither side could place again, and why, as sentences; empty for none."""
+    """The running pods that neither side places again, and why, as sentences; empty for none."""
     if not (staying := comparison.staying):
         return ""
     whose = grouped(staying, lambda pod: staying[pod].rstrip("."))
@@ -191,7 +191,7 @@ def _staying(comparison: Comparison) -> str:
         stay = f"{count(len(staying), 'of them stays where it is', 'of them stay where they are')}"
     if others := len(comparison.staying_with):
         stay += f", with {count(others, 'other replica')} of the same workloads"
-    return f" Neither side could place {running} now again: {'; '.join(shown[:_N_REASONS])}{more}. {stay}."
+    return f" Neither side places {running} now again: {'; '.join(shown[:_N_REASONS])}{more}. {stay}."
 
 
 def _in_words(difference: FigureDifference) -> str:

@@ -116,7 +116,8 @@ def _beside(result: ClusterCheck) -> Iterator[str]:
     for one in result.unserved:
         yield f"{count(one.n_pods, 'pod')} not tried again: {one.why}"
     if result.n_undecided:
-        yield f"{count(result.n_undecided, 'pod')} cannot be decided"
+        why = f": {'; '.join(result.why_undecided)}" if result.why_undecided else ""
+        yield f"{count(result.n_undecided, 'pod')} cannot be decided{why}"
     if result.n_unexplained:
         groups = count(result.n_unexplained, "further group")
         yield f"{groups} of equal pods without a place: the cause is kube-scheduler's message, and no fix was tried"
@@ -135,7 +136,9 @@ def _following(result: ClusterCheck, explain: str) -> str:
 def _document(result: ClusterCheck) -> dict[str, Any]:
     return {
         **fields(
-            result, "counts", "faults", "n_foreign", "unserved", "n_pending", "n_pods", "n_undecided", "n_unexplained"
+            result,
+            *("counts", "faults", "n_foreign", "unserved", "n_pending", "n_pods"),
+            *("n_undecided", "why_undecided", "n_unexplained"),
         ),
         "findings": [_finding_document(finding) for finding in result.findings],
         "silenced": len(result.silenced),

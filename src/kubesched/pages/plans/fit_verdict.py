@@ -59,7 +59,13 @@ def _unknown(answer: Fit) -> str:
     if answer.is_maximum:
         return "It is not known how many would fit"
     n = sum(one.is_undecided for one in answer.placements)
-    who = "the pod fits" if answer.n_asked == 1 else "the pods fit" if n == answer.n_asked else f"{n:,} more fit"
+    who = (
+        "the pod fits"
+        if answer.n_asked == 1
+        else "the pods fit"
+        if n == answer.n_asked
+        else f"{count(n, 'more fits', 'more fit')}"
+    )
     known = f"{answer.n_fit:,} of {answer.n_asked:,} would fit. " if n < answer.n_asked else ""
     return f"{known}It is not known whether {who}"
 
