@@ -1,8 +1,10 @@
 """A Dask cluster of two worker processes gives what this process gives, also when one of them is killed."""
 
+import json
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 from unittest import mock
 
 import msgspec
@@ -12,6 +14,7 @@ from distributed import Client, LocalCluster
 from kubesched import Candidate, packed, sweep
 from kubesched.errors import InputError, WorkerError
 from kubesched.parallel import TaskGroup, carry_out, connected, dask_cluster, results_of
+from tests.cli.clusters import TEAM_ZONE, run, write
 from tests.comparison.small_clusters import random_cluster
 from tests.parallel.runners import Told
 
@@ -76,6 +79,22 @@ def test_a_sweep_on_a_cluster_with_a_killed_worker_has_equal_rows(cluster: Local
     assert [msgspec.structs.replace(row, seconds=0.0) for row in there.rows] == [
         msgspec.structs.replace(row, seconds=0.0) for row in here.rows
     ]
+
+
+@pytest.mark.parametrize("command", [("drain", "--each"), ("compare", "--pack", "--pods", "all", "--seeds", "5")])
+def test_a_command_prints_the_same_on_a_cluster(cluster: LocalCluster, tmp_path: Path, command: tuple[str, ...]):
+    name, *options = command
+    file = write(tmp_path, *random_cluster(3))
+    there = run(name, file, *options, "--on", cluster.scheduler_address, "-o", "json")
+    assert there.output == run(name, file, *options, "-o", "json").output
+    assert json.loads(there.stdout)
+
+
+def test_a_drain_that_cannot_be_sent_says_so(cluster: LocalCluster, tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    (tmp_path / "team_zone.py").write_text(TEAM_ZONE)
+    words = ("drain", write(tmp_path, *random_cluster(3)), "--each", "--plugin", f"{tmp_path}/team_zone.py:TeamZone")
+    assert run(*words, "--on", cluster.scheduler_address).exit_code == 0
+    assert "this process does all of the work, because its plugins are timed here" in caplog.text
 
 
 def test_workers_of_another_version_are_refused(cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch):

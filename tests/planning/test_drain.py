@@ -627,7 +627,7 @@ def test_the_written_cluster_has_the_failures_of_its_jobs():
 
 
 def test_each_says_which_drains_are_not_explained(monkeypatch):
-    monkeypatch.setattr("kubesched.planning.drainer._EXPLAINED_NODES", 1)
+    monkeypatch.setattr("kubesched.planning.single_drains._EXPLAINED_NODES", 1)
     nodes = [make_node(name, allocatable={"cpu": "1", "pods": "9"}) for name in ("n1", "n2")]
     pods = [
         make_pod(f"{name}-1", node=at, requests={"cpu": "1"}, metadata=owned_by("ReplicaSet", name))

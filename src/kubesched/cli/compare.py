@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from kubesched.cli.cluster import note, note_missing_kinds, note_refused, read_cluster
 from kubesched.cli.compared_traces import compare_traces
 from kubesched.cli.inputs import InputOptions, SetupOptions, with_inputs
-from kubesched.cli.options import cluster_options, plugin_options, prices_option
+from kubesched.cli.options import cluster_options, on_option, plugin_options, prices_option
 from kubesched.cli.output import progress_bar
 from kubesched.cli.parameters import option_words
 from kubesched.cli.plugin_log import log_once
@@ -90,6 +90,7 @@ def _two_versions_at_most(context: click.Context, option: click.Parameter, given
     metavar="CONDITIONS",
     help="Exit with 1 if a figure of the second side is like this, such as 'pending>0,skew>5'.",
 )
+@on_option
 @report_output_option()
 def compare(
     inputs: InputOptions,
@@ -100,6 +101,7 @@ def compare(
     seeds: int,
     prices: Path | None,
     fail_on: str | None,
+    on: str | None,
     output: str,
 ) -> None:
     """Compare two scheduler configurations, a configuration without and with a plugin, or two versions of Kubernetes.
@@ -124,6 +126,7 @@ def compare(
     from kubesched.comparison import compare as run
     from kubesched.comparison import failures, parse_conditions, read_prices
     from kubesched.pages.comparisons import comparison_page
+    from kubesched.parallel import connected
     from kubesched.traces import is_trace
 
     log_once()
@@ -133,7 +136,7 @@ def compare(
     conditions = () if fail_on is None else parse_conditions(fail_on)
     known_prices = None if prices is None else read_prices(prices)
     sides, cluster = _read(inputs, _sides(configs, inputs.setup, pack=pack), versions)
-    with progress_bar("comparing") as progress:
+    with connected(on), progress_bar("comparing") as progress:
         comparison = run(cluster, *sides, pods=pods, seeds=seeds, prices=known_prices, progress=progress)
     for times, side, name in zip(comparison.times, "AB", (comparison.a, comparison.b), strict=True):
         note_slow_plugin(times, f"{side} ({name})")

@@ -9,7 +9,14 @@ import click
 from kubesched.cli.cluster import read_both
 from kubesched.cli.completed_names import complete_zones
 from kubesched.cli.inputs import InputOptions, with_inputs
-from kubesched.cli.options import cluster_options, deciding_options, extenders_option, prices_option, tie_options
+from kubesched.cli.options import (
+    cluster_options,
+    deciding_options,
+    extenders_option,
+    on_option,
+    prices_option,
+    tie_options,
+)
 from kubesched.cli.output import progress_bar
 from kubesched.cli.parameters import option_words
 from kubesched.cli.reports import print_report, report_output_option
@@ -59,6 +66,7 @@ _AFTER: Final = "after.json"
     "back, never be evicted, or be evicted from another node. With --each or --each-zone, if that is so of any node or "
     "zone; with --most, if no node is found.",
 )
+@on_option
 @report_output_option(RUNBOOK)
 def drain(
     inputs: InputOptions,
@@ -70,6 +78,7 @@ def drain(
     prices: Path | None,
     write: str | None,
     fail_on_harm: bool,
+    on: str | None,
     output: str,
 ) -> None:
     """Show what draining nodes would do to their pods.
@@ -92,11 +101,12 @@ def drain(
     a SNAPSHOT if there is such a file or folder, or if it ends like one; every other argument is a NODE.
     """  # noqa: D301
     from kubesched.pages.plans import drain_page, each_page, each_zone_page, most_page
+    from kubesched.parallel import connected
 
     check_written(write, inputs.files())
     cluster, setup = read_both(inputs)
     names = _chosen(cluster, inputs.names, selector, zone)
-    with noting_slow_plugins(setup) as watched, _drainer(cluster, watched, inputs) as drainer:
+    with connected(on), noting_slow_plugins(setup) as watched, _drainer(cluster, watched, inputs) as drainer:
         results = _drained(drainer, names, each=each, each_zone=each_zone, most=most)
     results = _with_costs(results, cluster, prices)
     page: Page

@@ -202,6 +202,7 @@ RULES: Final[Mapping[str, tuple[Rule, ...]]] = {
         Excludes("--each-zone", ("--write", _RUNBOOK), ": --each-zone tries many drains"),
         Excludes("--each", ("--write",), ": --each tries many drains"),
         Excludes("--each", (_RUNBOOK,), ": --each drains each node alone; use --most, or name the nodes"),
+        Needs(("--on",), ("--each",), ": the other drains depend on each other"),
         Excludes(_NODE, ("-l", "--zone")),
         NeedsOne(
             (_NODE, "-l", "--zone", "--each", "--each-zone", "--most"),
@@ -215,6 +216,7 @@ RULES: Final[Mapping[str, tuple[Rule, ...]]] = {
         Excludes("--pack", (_SECOND_CONFIG,)),
         Excludes("--pods", (_TRACE,), ": every pod of a trace is placed"),
         Excludes(_TRACE, ("--prices", "--fail-on", "--manifest"), ": they are about a snapshot"),
+        Excludes(_TRACE, ("--on",), ": a trace is replayed in one process"),
         Excludes("--kubernetes-version", (_SECOND_CONFIG, "--plugin", "--pack"), ": one thing is compared at a time"),
         NeedsOne(
             ("--config", "--plugin", "--pack", "--kubernetes-version"),

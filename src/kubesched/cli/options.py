@@ -164,6 +164,12 @@ prices_option: Final = option_group(
     ),
 )
 
+on_option: Final = click.option(
+    "--on",
+    metavar="ADDRESS",
+    help="Run on the Dask cluster of this scheduler, such as tcp://10.0.0.7:8786.  [default: this machine]",
+)
+
 setup_options: Final = option_group(
     _config_option(
         "KubeSchedulerConfiguration of any version or Policy, also in a ConfigMap, Helm values or the manifest of a "

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import click
 
-from kubesched.cli.options import plugin_options, prices_option
+from kubesched.cli.options import on_option, plugin_options, prices_option
 from kubesched.cli.output import progress_bar
 from kubesched.cli.plugin_log import log_once
 from kubesched.cli.reports import print_report, report_output_option
@@ -44,11 +44,7 @@ _PARQUET: Final = "parquet"
     metavar="FILE",
     help="Keep the rows in a file in .jsonl, .csv or .parquet. Rows that it has are not run again.",
 )
-@click.option(
-    "--on",
-    metavar="ADDRESS",
-    help="Run on the Dask cluster of this scheduler, such as tcp://10.0.0.7:8786.  [default: this machine]",
-)
+@on_option
 @report_output_option(_PARQUET)
 def sweep(
     spec: Path | None, pareto: str | None, best: int, rows: Path | None, on: str | None, output: str, **given: Any

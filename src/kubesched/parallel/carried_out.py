@@ -56,8 +56,11 @@ def results_of(runner: Runner[Task, Result], tasks: Sequence[Task], note: Callab
     return [results[i] for i in range(len(tasks))]
 
 
-def carry_out(parts: Sequence[TaskGroup]) -> Iterator[tuple[int, int, Any]]:
+def carry_out(parts: Sequence[TaskGroup], *, kept_because: str = "") -> Iterator[tuple[int, int, Any]]:
     """Carry out tasks.
+
+    Args:
+        kept_because: why no other process may share the work; empty if they may.
 
     Yields: the index of a part, the index of one of its tasks, and its result, as they come.
     Raises:
@@ -66,7 +69,11 @@ def carry_out(parts: Sequence[TaskGroup]) -> Iterator[tuple[int, int, Any]]:
     """
     work = _Work(parts)
     client = active_client()
-    if client is not None:
+    if kept_because:
+        if client is not None:
+            _LOG.warning("this process does all of the work, because %s", kept_because)
+        yield from work.done_here()
+    elif client is not None:
         yield from work.sent_to(partial(on_dask, client=client))
     else:
         yield from work.done_here(is_long=_is_long)

@@ -10,10 +10,12 @@ import msgspec
 from kubesched.api import ZONE, KubeObject, Node
 from kubesched.engine import paused_gc
 from kubesched.errors import InputError
+from kubesched.parallel import TaskGroup, carry_out
 from kubesched.planning.drain_cluster import SettledCluster
 from kubesched.planning.drain_result import Drain
 from kubesched.planning.drain_search import DrainSearch
 from kubesched.planning.draining import Draining, Explained
+from kubesched.planning.single_drains import SingleDrain, SingleDrains
 from kubesched.scheduler import TieBreak
 from kubesched.session import Progress, Session
 from kubesched.setup import ArgsLike, ConfigurationLike, ExtenderCalls, PluginLike, Profiles, Setup, set_up
@@ -21,7 +23,6 @@ from kubesched.snapshot import as_read, version_of
 
 _NO_ARGS: Mapping[str, ArgsLike] = {}
 _COLLECT_EVERY: Final = 16
-_EXPLAINED_NODES: Final = 400_000  # how many nodes `each` explains for all workloads with pending pods together
 
 
 class Drainer:
@@ -57,6 +58,7 @@ class Drainer:
         read = as_read(snapshot)
         setup = set_up(configuration, plugins, plugin_args, release=version_of(read).release)
         session = Session(read, setup, tie_break=tie_break, seed=seed, extender_calls=extender_calls)
+        self._read, self._setup, self._tie_break = read, setup, tie_break
         self._cluster = SettledCluster(session, progress, read.taken_at, read.listed_kinds)
         self._seed = seed
 
@@ -93,14 +95,20 @@ class Drainer:
         Raises:
             InputError: as from `drain`.
         """
-        chosen, explained = self._chosen(nodes), set[Explained]()
+        names, explained = [node.name for node in self._chosen(nodes)], set[Explained]()
+        drains = SingleDrains(self._cluster, self._read, self._setup, self._tie_break, self._seed, names)
+        parts, before = [TaskGroup(lambda: drains, range(len(names)))], self._cluster.session.fill()
+        done: dict[int, SingleDrain] = {}
+        n_given = 0
         with paused_gc():
-            for i, node in enumerate(chosen):
-                is_cheap = len(explained) * len(self._cluster.nodes) < _EXPLAINED_NODES
-                yield self._try([node], explained if is_cheap else None)
-                _collect(i)
+            for n_done, (_, i, result) in enumerate(carry_out(parts, kept_because=drains.kept_because), 1):
+                done[i] = result
+                while n_given in done:  # in the order of the nodes
+                    yield done.pop(n_given).whole(self._cluster, before, explained)
+                    n_given += 1
+                _collect(n_done)
                 if progress is not None:
-                    progress(i + 1, len(chosen))
+                    progress(n_done, len(names))
 
     def each_zone(self, nodes: Iterable[str] | None = None, progress: Progress | None = None) -> Iterator[Drain]:
         """Drain the nodes of every zone together, one zone after another, each alone.

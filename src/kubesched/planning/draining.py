@@ -39,6 +39,10 @@ class Draining:
         keeps_objects: whether the result has the objects.
         explained: what needs no cause any more; what is explained joins it. None: no pod gets a cause.
         progress: called while the pods of a step are placed.
+
+    Attributes:
+        left: the pods that the last step leaves pending, if causes are looked for: `namespace/name` -> what they are
+            explained by.
     """
 
     def __init__(
@@ -63,6 +67,7 @@ class Draining:
         self._keeps_objects = keeps_objects
         self._explained = explained
         self._progress = progress
+        self.left: dict[str, Explained] = {}
         self._step_of: dict[str, int] = {}
         self._evicted_before = [
             pod for pod, _ in cluster.victims.values() if pod.node_name in self._names and self._has_left(pod)
@@ -235,13 +240,13 @@ class Draining:
         nodes, placed = {("Node", name) for name in self._names}, {("Pod", key) for key in self._placed}
         self._session.assumed = self._session.assumed | nodes | placed
         left = {pod.key for pod in (*self._pods, *self._evicted_before)}
-        groups = {
+        self.left = {
             one.pod: (workload_text(one.pod, one.owner), one.message)
             for one in report.placements
             if one.pod in left and one.is_left_pending
         }
-        only = {pod for pod, group in groups.items() if group not in known}
-        known |= {groups[pod] for pod in only}
+        only = {pod for pod, group in self.left.items() if group not in known}
+        known |= {self.left[pod] for pod in only}
         explained = with_reasons(self._session, report, only=only)
         self._reasons = {
             one.pod: one

@@ -22,6 +22,7 @@ with lazy_exports(__name__):
         DeviceUse as DeviceUse,
         device_fills as device_fills,
     )
+    from kubesched.session.fill import Fill as Fill, FillChange as FillChange
     from kubesched.session.gang_fit import GangFit as GangFit
     from kubesched.session.kubelets import UNSEEN as UNSEEN
     from kubesched.session.memory_cluster import MemoryCluster as MemoryCluster
@@ -41,7 +42,6 @@ with lazy_exports(__name__):
     )
     from kubesched.session.queue_run import Progress as Progress
     from kubesched.session.report import (
-        Fill as Fill,
         NodeFill as NodeFill,
         Placement as Placement,
         PodState as PodState,

@@ -6,8 +6,9 @@ from kubesched.api import ObjectMeta, Pod, PodOwners
 from kubesched.controllers import Allowance
 from kubesched.framework import DeletePod
 from kubesched.session.device_use import DeviceCatalog, DeviceUse
+from kubesched.session.fill import Fill
 from kubesched.session.node_groups import GroupsByNode
-from kubesched.session.report import Fill, Victim
+from kubesched.session.report import Victim
 from kubesched.state import ClusterState
 
 

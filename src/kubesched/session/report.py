@@ -9,16 +9,15 @@ import msgspec
 from kubesched.admission import RefusedReplicas
 from kubesched.api import Patch
 from kubesched.documents import plural
-from kubesched.engine import IntMatrix
 from kubesched.release import DEFAULT_VERSION, DecidingVersion
-from kubesched.session.device_use import DeviceFill, DeviceMoment, device_fills
+from kubesched.session.device_use import DeviceFill, device_fills
+from kubesched.session.fill import Fill
 from kubesched.session.gang_fit import GangFit
 from kubesched.session.node_groups import NodeGroup
 from kubesched.session.pending_counts import PendingCounts
 from kubesched.session.pending_diagnosis import without_names, without_post_filter
 from kubesched.session.unserved_pods import Unserved
 from kubesched.shown import Shown, data_frame, figure_of, frame_of_pods
-from kubesched.state import NodeColumns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -198,44 +197,6 @@ class NodeFill(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     after: dict[str, int]
     pool: str = ""
     zone: str = ""
-
-
-class Fill:
-    """What the nodes offer and hold at one moment; arrays now, names when they are read.
-
-    Attributes:
-        devices: those of ResourceSlices.
-    """
-
-    __slots__ = ("_allocatable", "_allowed_pods", "_n_pods", "_requested", "_resources", "_row_of", "devices")
-
-    def __init__(self, columns: NodeColumns, devices: DeviceMoment | None = None) -> None:
-        self.devices = devices or DeviceMoment()
-        self._resources = list(columns.resources.values)
-        self._row_of = dict(columns.row_of)
-        self._allocatable = columns.allocatable.copy()
-        self._requested = columns.requested.copy()
-        self._allowed_pods = columns.allowed_pods.copy()
-        self._n_pods = columns.n_pods.copy()
-
-    @property
-    def node_names(self) -> list[str]:
-        """The nodes, in the snapshot's order."""
-        return list(self._row_of)
-
-    def allocatable(self, node: str) -> dict[str, int]:
-        """What a node offers."""
-        row = self._row_of[node]
-        return {**self._by_name(self._allocatable, row), "pods": int(self._allowed_pods[row])}
-
-    def held(self, node: str) -> dict[str, int]:
-        """What the pods on a node hold."""
-        row = self._row_of[node]
-        return {**self._by_name(self._requested, row), "pods": int(self._n_pods[row])}
-
-    def _by_name(self, matrix: IntMatrix, row: int) -> dict[str, int]:
-        amounts = matrix[:, row].tolist()
-        return {name: amount for name, amount in zip(self._resources, amounts, strict=False) if name and amount}
 
 
 class Report(Shown, msgspec.Struct, frozen=True, eq=False):

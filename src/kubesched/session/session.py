@@ -23,6 +23,7 @@ from kubesched.session.agenda import Agenda
 from kubesched.session.attempt import Attempt, Preempt, attempt
 from kubesched.session.cluster_now import ClusterNow
 from kubesched.session.creation import Creation
+from kubesched.session.fill import Fill
 from kubesched.session.fork import SessionFork
 from kubesched.session.idle_claims import idle_claims
 from kubesched.session.inventory import Inventory, key_of
@@ -30,7 +31,7 @@ from kubesched.session.kubelets import Kubelets
 from kubesched.session.memory_cluster import MemoryCluster
 from kubesched.session.placements import Placements
 from kubesched.session.queue_run import Progress, QueueRun
-from kubesched.session.report import Fill, Placement, PodState, Report
+from kubesched.session.report import Placement, PodState, Report
 from kubesched.session.suspended import SuspendedCycles
 from kubesched.setup import (
     ArgsLike,
