@@ -221,4 +221,4 @@ def _members(group: int) -> list[str]:
                 found.append((folder / "cmdline").read_text().replace("\0", " "))
         except OSError:
             continue
-    return [one for one in found if "resource_tracker" not in one]
+    return [one for one in found if one and "resource_tracker" not in one]  # one that is ending has no command line
