@@ -4,7 +4,7 @@ import click
 import pytest
 
 from kubesched.cli import main
-from kubesched.cli.option_rules import RULES, Excludes, NeedEachOther, Needs, NeedsOne, OptionCase, Rule
+from kubesched.cli.option_rules import RULES, AtMost, Excludes, NeedEachOther, Needs, NeedsOne, OptionCase, Rule
 from kubesched.errors import InputError
 from kubesched.planning import fit
 from kubesched.testing import make_node
@@ -27,15 +27,17 @@ def options_of(rule: Rule) -> set[str]:
             terms = (*options, *needed)
         case NeedEachOther(options) | NeedsOne(options):
             terms = options
-        case OptionCase():
+        case AtMost() | OptionCase():
             terms = ()
     return {term.partition(" ")[0] for term in terms if isinstance(term, str)}
 
 
 @pytest.mark.parametrize("command", RULES)
 def test_the_rules_of_a_command_name_options_that_it_has(command: str) -> None:
-    options = {name for param in command_named(command).params for name in param.opts}
+    params = command_named(command).params
+    options = {name for param in params for name in param.opts}
     assert set().union(*map(options_of, RULES[command])) <= options
+    assert {rule.parameter for rule in RULES[command] if isinstance(rule, AtMost)} <= {param.name for param in params}
 
 
 REFUSED = {
@@ -48,6 +50,8 @@ REFUSED = {
     "scheduler manifests --image x --config a --scheduler-name b": "--scheduler-name and --config are mutually exclu",
     "extender --in-cluster --kubeconfig a": "--in-cluster and --kubeconfig are mutually exclusive",
     "extender --tls-private-key-file a": "--tls-cert-file and --tls-private-key-file need each other; give both",
+    "compare c.json --config a --config b --config d": "--config is given 3 times; compare two configurations at",
+    "config diff a b d": "expected one or two configurations, found 3",
     "extender --port 1 --health-port 1": "--health-port and --port are the same",
 }
 

@@ -29,19 +29,6 @@ if TYPE_CHECKING:
 _DEFAULTS = "defaults"
 _PENDING = "pending"
 _RUNS_OF_TRACES = 5
-_MOST_CONFIGS = _MOST_VERSIONS = 2
-
-
-def _two_at_most(context: click.Context, option: click.Parameter, files: tuple[Path, ...]) -> tuple[Path, ...]:
-    if len(files) > _MOST_CONFIGS:
-        raise click.UsageError(f"--config is given {len(files)} times; compare two configurations at a time")
-    return files
-
-
-def _two_versions_at_most(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
-    if len(given) > _MOST_VERSIONS:
-        raise click.UsageError(f"--kubernetes-version is given {len(given)} times; compare two versions at a time")
-    return given
 
 
 @click.command()
@@ -53,7 +40,6 @@ def _two_versions_at_most(context: click.Context, option: click.Parameter, given
     type=click.Path(path_type=Path),
     metavar="FILE",
     multiple=True,
-    callback=_two_at_most,
     help="KubeSchedulerConfiguration. Give it twice to compare two, once to compare the defaults with it.",
 )
 @plugin_options
@@ -62,7 +48,6 @@ def _two_versions_at_most(context: click.Context, option: click.Parameter, given
     "versions",
     metavar="VERSION",
     multiple=True,
-    callback=_two_versions_at_most,
     help=f"Version of Kubernetes, {KNOWN_NUMBERS}. Give it twice to compare two, once to compare the cluster's with "
     "it.",
 )
@@ -200,7 +185,7 @@ def _sides(configs: Sequence[Path], plugins: SetupOptions, *, pack: bool) -> "tu
     from kubesched.comparison import Candidate, packed
 
     references, plugin_args = plugins.references, plugins.plugin_args
-    if len(configs) == _MOST_CONFIGS:
+    if len(configs) > 1:
         a, b = (Candidate(str(file), file, references, plugin_args) for file in configs)
         return a, b
     file, name = (configs[0], str(configs[0])) if configs else (None, _DEFAULTS)
@@ -265,7 +250,7 @@ def _named_by_version(
 def _alike(release: "Release | None", versions: Sequence[str], of_cluster: "DecidingVersion") -> str:
     """Why both sides decide as one version."""
     shown = " and ".join(f"{version:.60}" for version in versions)
-    if len(versions) == _MOST_VERSIONS:
+    if len(versions) > 1:
         return f"{shown} are both {release}"
     if not of_cluster.text:
         return f"the version of the cluster is not known; {shown} is the default; give two versions"
@@ -293,7 +278,7 @@ def _refuse_plugins_of(file: Path, references: tuple[str, ...], names: Sequence[
 
 def _next(configs: Sequence[Path], inputs: InputOptions, versions: Sequence[str], *, pack: bool, pods: str) -> str:
     """What differs between two files; with one or none, what the second side makes of all pods."""
-    if len(configs) == _MOST_CONFIGS:
+    if len(configs) > 1:
         loaded = option_words({"--plugin": inputs.setup.references})
         return shlex.join(["kubesched", "config", "diff", *map(str, configs), *loaded])
     if pods != _PENDING:

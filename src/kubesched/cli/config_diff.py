@@ -13,7 +13,6 @@ from kubesched.cli.plugins import plugin_option
 from kubesched.cli.reading_release import reading_release
 from kubesched.cli.release_options import reader_version_options
 from kubesched.cli.reports import note_versions, print_report, report_output_option
-from kubesched.cli.standard_streams import STANDARD_STREAM
 
 if TYPE_CHECKING:
     from kubesched.config import ConfigSource, FieldChange
@@ -25,14 +24,6 @@ _OTHER_COLOUR: Final = "yellow"
 _RATE: Final = 50  # kube-scheduler's default of clientConnection.qps; kubesched has no limit
 
 
-def _one_or_two(context: click.Context, option: click.Parameter, files: tuple[Path, ...]) -> tuple[Path, ...]:
-    if len(files) > 2:
-        raise click.UsageError(f"expected one or two configurations, found {len(files)}")
-    if [str(file) for file in files] == [STANDARD_STREAM] * 2:
-        raise click.UsageError("A and B cannot both be standard input; give one of them as a file")
-    return files
-
-
 @click.command()
 @click.argument(
     "files",
@@ -40,7 +31,6 @@ def _one_or_two(context: click.Context, option: click.Parameter, files: tuple[Pa
     type=click.Path(path_type=Path, allow_dash=True),
     nargs=-1,
     required=True,
-    callback=_one_or_two,
 )
 @plugin_option
 @reader_version_options

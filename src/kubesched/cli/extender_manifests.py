@@ -1,6 +1,6 @@
 """`kubesched extender manifests`: print the objects that run an extender and its kube-scheduler in a cluster."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -99,7 +99,6 @@ def manifests(
         served_profiles,
         watched_kinds,
     )
-    from kubesched.setup import readers_of
 
     profiles = served_profiles(set_up_beside(setup_options), offers_bind=bind)
     mounted = MountedFiles()
@@ -114,7 +113,7 @@ def manifests(
     )
     offer = find_offer(profiles, bind=bind)
     documents = extender_manifests(options, offer, watched_kinds(profiles, bind=offer.bind))
-    _print(documents, options, readers_of(profiles))
+    _print(documents, options, profiles)
     _print_advice(options, offer, profiles, preemption_helps)
 
 
@@ -135,12 +134,12 @@ def _scheduler_names(given: str | None, name: str, profiles: Iterable["Profile"]
     return (given,) if given else tuple(profile.scheduler_name for profile in profiles if profile.plugins) or (name,)
 
 
-def _print(
-    documents: Iterable[dict[str, Any]], options: "ManifestOptions", readers: Mapping[str, Sequence[str]]
-) -> None:
+def _print(documents: Iterable[dict[str, Any]], options: "ManifestOptions", profiles: Iterable["Profile"]) -> None:
     from kubesched.documents import write_yaml
     from kubesched.manifests import rule_comments, why_read
+    from kubesched.setup import readers_of
 
+    readers = readers_of(profiles)
     print_verbatim(
         f"# Pods with spec.schedulerName: {' or '.join(options.scheduler_names)} are scheduled with the extender.\n"
     )

@@ -68,11 +68,20 @@ class NeedsOne(NamedTuple):
     only: bool = False
 
 
-Rule = Excludes | Needs | NeedEachOther | NeedsOne | OptionCase
+class AtMost(NamedTuple):
+    """A parameter that has at most some values; `sentence` has `{}` for their number."""
+
+    parameter: str
+    most: int
+    sentence: str
 
 
-def _fault_of(rule: Rule, is_given: Callable[[Term], bool]) -> str:
+Rule = Excludes | Needs | NeedEachOther | NeedsOne | AtMost | OptionCase
+
+
+def _fault_of(rule: Rule, context: click.Context) -> str:
     """What is wrong with a command line; empty if nothing is."""
+    is_given = partial(_is_given, context)
     match rule:
         case Excludes(option, others, why) if is_given(option) and (given := [*filter(is_given, others)]):
             return f"{option} and {given[0]} are mutually exclusive{why}"
@@ -84,6 +93,8 @@ def _fault_of(rule: Rule, is_given: Callable[[Term], bool]) -> str:
             return advice
         case NeedsOne(options, advice, True) if (n_given := sum(map(is_given, options))) != 1:
             return f"{advice}; {'both are given' if n_given else 'neither is given'}"
+        case AtMost(parameter, most, sentence) if (n_given := len(context.params[parameter])) > most:
+            return sentence.format(n_given)
         case OptionCase(text, _) if is_given(rule):
             return text
     return ""
@@ -150,6 +161,10 @@ _TO_TERMINAL: Final = OptionCase(
 _ONE_FILE: Final = OptionCase("--table and -o name the same file; the table has to stay private", _writes_one_file)
 _ONE_SOURCE: Final = _one_source(lambda params: bool(params["snapshots"]))
 _ONE_SOURCE_BESIDE_NAMES: Final = _one_source(lambda params: bool(split_targets(params["snapshots"]).snapshots))
+_BOTH_FROM_INPUT: Final = OptionCase(
+    "A and B cannot both be standard input; give one of them as a file",
+    lambda params: list(map(str, params["files"])) == [STANDARD_STREAM] * 2,
+)
 _TIES: Final = Needs(("--tie-break random",), ("--seed N",), ", so that the run can be repeated")
 _WHAT_IF: Final = (
     NeedEachOther(("--add-nodes", "--like"), ": --add-nodes 3 --like worker-1"),
@@ -213,6 +228,8 @@ RULES: Final[Mapping[str, tuple[Rule, ...]]] = {
     ),
     "check": (Excludes("-n", ("-A",)), *_ONE_SOURCE),
     "compare": (
+        AtMost("configs", 2, "--config is given {} times; compare two configurations at a time"),
+        AtMost("versions", 2, "--kubernetes-version is given {} times; compare two versions at a time"),
         Excludes("--pack", (_SECOND_CONFIG,)),
         Excludes("--pods", (_TRACE,), ": every pod of a trace is placed"),
         Excludes(_TRACE, ("--prices", "--fail-on", "--manifest"), ": they are about a snapshot"),
@@ -250,6 +267,7 @@ RULES: Final[Mapping[str, tuple[Rule, ...]]] = {
         _TLS,
         Needs(("--client-ca-file",), ("--tls-cert-file", "--tls-private-key-file")),
     ),
+    "config diff": (AtMost("files", 2, "expected one or two configurations, found {}"), _BOTH_FROM_INPUT),
     "scheduler": (Excludes("--dry-run", ("--shadow",)), Needs(("--shadow-dir",), ("--shadow",)), _TLS),
     "scheduler manifests": (Excludes("--scheduler-name", ("--config",), ": the profiles have the names"),),
 }
@@ -265,7 +283,7 @@ def with_checked_usage(callback: Callable[..., Any]) -> Callable[..., Any]:
             _refuse_options_before(context, subcommand)
             return None
         for rule in RULES.get(_command(context), ()):
-            if fault := _fault_of(rule, partial(_is_given, context)):
+            if fault := _fault_of(rule, context):
                 raise click.UsageError(fault)
         return callback(*arguments, **options)
 

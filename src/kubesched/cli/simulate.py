@@ -81,7 +81,7 @@ def simulate(
     setup = _only(profile, whole)
     changed = what_if.applied(read)
     compares = bool(what_if) and output not in WITHOUT_SENTENCES  # else nothing is simulated for the difference
-    known = read if compares else changed.cluster
+    answer, known = (compared, read) if compares else (simulated, changed.cluster)
     new = new_pods(known, read.objects)
     run = partial(_run, one_by_one=inputs.ties if no_preemption_effects else None)
     with _session(known, setup, inputs, new) as session:
@@ -89,7 +89,6 @@ def simulate(
             _note(changed.notes)
             n_pending, n_failed = _print_places(session, inputs.ties)
         else:
-            answer = compared if compares else simulated
             result = answer(session, changed, run, keeps_objects=write is not None)
             write_after(read, result.objects, write)
             explain = "" if what_if else inputs.next_command("explain")
