@@ -124,6 +124,17 @@ def test_an_import_loads_what_it_needs(names, most):
     assert len(own_modules_after(names)) < most
 
 
+def test_a_cluster_without_devices_loads_no_expressions_of_selectors():
+    explained = """
+from kubesched.explanation import Explainer
+from kubesched.testing import make_node, make_pod
+
+with Explainer([make_node("n1"), make_pod("web", requests={"cpu": "900"})]) as explainer:
+    assert explainer.fixes(explainer.explain("default/web"))
+"""
+    assert not {name for name in own_modules_after(explained) if name.startswith("kubesched.cel.")}
+
+
 def test_help_loads_no_numpy():
     assert "numpy" not in modules_after(run_help())
 

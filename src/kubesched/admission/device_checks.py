@@ -6,6 +6,7 @@ What kube-scheduler itself has a message for is let through: a search reports it
 from collections.abc import Callable, Iterator
 from typing import Final
 
+import kubesched.cel  # the door alone: its modules are loaded for the first selector
 from kubesched.admission.device_claim_checks import structure_faults, too_many
 from kubesched.api import (
     MAX_INT64,
@@ -18,7 +19,6 @@ from kubesched.api import (
     ResourceSliceSpec,
     check_amounts,
 )
-from kubesched.cel import Semver
 from kubesched.config import FieldError
 from kubesched.documents import shorten
 from kubesched.errors import CelRuntimeError, ObjectError
@@ -70,7 +70,7 @@ class DeviceChecker:
             raise ObjectError(f"{path}.int: found {attribute.integer}; expected an int64")
         if attribute.version is not None:
             try:
-                Semver.parse(attribute.version)
+                kubesched.cel.Semver.parse(attribute.version)
             except CelRuntimeError as error:
                 found = shorten(attribute.version)
                 raise ObjectError(f"{path}.version: found {found}; expected a version such as 1.2.3") from error

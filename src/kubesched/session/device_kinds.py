@@ -2,12 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+import kubesched.cel  # the door alone: its modules are loaded for the first selector
 from kubesched.api import Device, DeviceClass, ResourceSlice
-from kubesched.cel import CompiledSelector, compile_in_any_version
 from kubesched.errors import CelCompileError, CelRuntimeError
 from kubesched.state import ClusterState, DeviceId, PoolDevice, resources_of_class
+
+if TYPE_CHECKING:
+    from kubesched.cel import CompiledSelector
 
 _MODEL_NAMES: Final = ("productName", "model", "product", "profile", "pciDevice", "type")
 """Attributes that say what a device is, the best one first."""
@@ -72,9 +75,9 @@ def _expressions(known: DeviceClass) -> list[str]:
     return [one.cel.expression for one in known.spec.selectors or () if one.cel]
 
 
-def _compiled(expression: str) -> CompiledSelector | None:
+def _compiled(expression: str) -> "CompiledSelector | None":
     try:
-        return compile_in_any_version(expression)
+        return kubesched.cel.compile_in_any_version(expression)
     except CelCompileError:
         return None
 

@@ -5,20 +5,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+import kubesched.cel  # the door alone: its modules are loaded for the first selector
 from kubesched.api import CELSelector, DeviceClass, DeviceSelector, KubeObject, edited
-from kubesched.cel import (
-    CompiledSelector,
-    Conjunct,
-    DeviceValue,
-    Refusal,
-    compile_in_any_version,
-    refused_conjuncts,
-    without_conjunct,
-)
 from kubesched.documents import on_one_line
 from kubesched.errors import CelCompileError, CelRuntimeError
 from kubesched.explanation.change import Change, Edit
@@ -29,6 +21,9 @@ from kubesched.explanation.remedies.claim_specs import ClaimRequest, selecting
 from kubesched.naming import near_letters
 from kubesched.plugins import DeviceAsk
 from kubesched.state import PoolDevice
+
+if TYPE_CHECKING:
+    from kubesched.cel import CompiledSelector, Conjunct, DeviceValue, Refusal
 
 _MAX_DROPPED: Final = 2
 _WITH_UNIT: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgtpe])(i?)b?(?:ytes?)?", re.ASCII | re.IGNORECASE)
@@ -120,14 +115,14 @@ def _guards(texts: Sequence[str], devices: Iterable[PoolDevice]) -> list[tuple[i
     return list(found)
 
 
-def _refusal(selector: CompiledSelector, device: PoolDevice) -> Refusal | None:
+def _refusal(selector: "CompiledSelector", device: PoolDevice) -> "Refusal | None":
     try:
         return selector.refusal(device.value)
     except CelRuntimeError:  # a capacity of the device is not a quantity
         return None
 
 
-def _guard(selector: CompiledSelector, key: str) -> str:
+def _guard(selector: "CompiledSelector", key: str) -> str:
     """What holds for devices that have an attribute or a capacity; empty where it is not known which one is meant."""
     places = ("attributes", selector.reads.attributes), ("capacity", selector.reads.capacity)
     for place, names in places:
@@ -136,7 +131,7 @@ def _guard(selector: CompiledSelector, key: str) -> str:
     return ""
 
 
-def _before(text: str, conjunct: Conjunct, guard: str) -> str:
+def _before(text: str, conjunct: "Conjunct", guard: str) -> str:
     """An expression with a guard before one of its parts."""
     part = conjunct.text if conjunct.comparison is not None else f"({conjunct.text})"
     return f"{text[: conjunct.start]}{guard} && {part}{text[conjunct.end :]}"
@@ -156,24 +151,26 @@ def dropped_conditions(request: ClaimRequest, survey: DeviceSurvey) -> Iterator[
     selectors = list(_selectors(request.ask.selectors))
     found: Counter[tuple[int, str, str]] = Counter()
     for value in _values(survey, request.ask):
-        refused = [(i, one, conjunct) for i, one in selectors for conjunct in refused_conjuncts(one, value)]
+        refused = [
+            (i, one, conjunct) for i, one in selectors for conjunct in kubesched.cel.refused_conjuncts(one, value)
+        ]
         if len(refused) == 1:
             i, selector, conjunct = refused[0]
-            found[i, conjunct.text, without_conjunct(selector, conjunct)] += 1
+            found[i, conjunct.text, kubesched.cel.without_conjunct(selector, conjunct)] += 1
     for (i, condition, text), _ in found.most_common(_MAX_DROPPED):
         what = f"drop the condition {on_one_line(condition)}"
         yield request.remedy(what, partial(selecting, texts={i: text}), Effort.DROP)
 
 
-def _selectors(texts: Sequence[str]) -> Iterator[tuple[int, CompiledSelector]]:
+def _selectors(texts: Sequence[str]) -> Iterator[tuple[int, "CompiledSelector"]]:
     for i, text in enumerate(texts):
         try:
-            yield i, compile_in_any_version(text)
+            yield i, kubesched.cel.compile_in_any_version(text)
         except CelCompileError:
             continue
 
 
-def _values(survey: DeviceSurvey, ask: DeviceAsk) -> Iterator[DeviceValue]:
+def _values(survey: DeviceSurvey, ask: DeviceAsk) -> Iterator["DeviceValue"]:
     """The free devices of the class, as selectors see them."""
     for _, device in survey.free_devices(ask):
         try:

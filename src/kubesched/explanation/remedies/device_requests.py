@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import chain, islice
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+import kubesched.cel  # the door alone: its modules are loaded for the first selector
 from kubesched.api import (
     NANO,
     CapacityRequirements,
@@ -17,7 +18,6 @@ from kubesched.api import (
     parse_quantity,
     whole_quantity,
 )
-from kubesched.cel import Loosened, OtherLiteral, Quantity, compile_in_any_version, loosened
 from kubesched.documents import count, joined
 from kubesched.engine import BoolVector
 from kubesched.errors import CelCompileError, CelRuntimeError
@@ -46,6 +46,9 @@ from kubesched.explanation.remedies.taints import marks_fault, toleration
 from kubesched.explanation.remedies.together import together
 from kubesched.plugins import ALL, SPECIAL_CLAIM, ConstraintAsk, DeviceAsk, claim_ask, taint_words, untolerated_taints
 from kubesched.state import PoolDevice
+
+if TYPE_CHECKING:
+    from kubesched.cel import Loosened, OtherLiteral
 
 _MAX_COUNTS: Final = 6
 _MAX_OTHERS: Final = 4  # devices that a request may ask for instead
@@ -156,11 +159,11 @@ class _Other(msgspec.Struct, frozen=True):
         capacity: the amounts that change: name -> before and after.
     """
 
-    selectors: tuple[tuple[int, Loosened], ...] = ()
+    selectors: tuple[tuple[int, "Loosened"], ...] = ()
     capacity: tuple[tuple[str, str, str], ...] = ()
 
     @property
-    def literals(self) -> list[OtherLiteral]:
+    def literals(self) -> list["OtherLiteral"]:
         return [literal for _, one in self.selectors for literal in one.changes]
 
     @property
@@ -178,7 +181,10 @@ class _Other(msgspec.Struct, frozen=True):
         """How much of the request changes."""
         pairs = [(one.comparison.literal, one.value) for one in self.literals if isinstance(one.literal, str)]
         far = [_distance(before, after) for before, after in pairs]
-        far += [_distance(Quantity.parse(before), Quantity.parse(after)) for _, before, after in self.capacity]
+        far += [
+            _distance(kubesched.cel.Quantity.parse(before), kubesched.cel.Quantity.parse(after))
+            for _, before, after in self.capacity
+        ]
         return len(self.literals) + len(self.capacity), sum(far)
 
 
@@ -212,7 +218,7 @@ def _other(ask: DeviceAsk, device: PoolDevice, used: Mapping[str, int]) -> _Othe
     selectors, capacity = [], []
     try:
         for i, text in enumerate(ask.selectors):
-            one = loosened(compile_in_any_version(text), device.value)
+            one = kubesched.cel.loosened(kubesched.cel.compile_in_any_version(text), device.value)
             if one is None:
                 return None
             if one.changes:
@@ -235,7 +241,7 @@ def _amount(nano: int, like: str) -> str:
     return whole_quantity(nano // NANO, like)
 
 
-def _in_words(one: OtherLiteral) -> str:
+def _in_words(one: "OtherLiteral") -> str:
     name = one.comparison.name.rpartition("/")[2] or "driver"
     if isinstance(one.literal, tuple):
         return f"{name} {' or '.join(one.literal)}"
@@ -244,7 +250,7 @@ def _in_words(one: OtherLiteral) -> str:
 
 def _distance(before: object, after: object) -> float:
     """By what part of itself an amount changes."""
-    first, second = (one.nano if isinstance(one, Quantity) else one for one in (before, after))
+    first, second = (one.nano if isinstance(one, kubesched.cel.Quantity) else one for one in (before, after))
     if not isinstance(first, int) or not isinstance(second, int):
         return 1.0
     return abs(first - second) / max(abs(first), abs(second), 1)

@@ -4,15 +4,18 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Set
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from kubesched.cel import CompiledSelector, LiteralComparison, compile_selector
+import kubesched.cel  # the door alone: its modules are loaded for the first selector
 from kubesched.errors import CelCompileError
 from kubesched.explanation.device_survey import DeviceSurvey
 from kubesched.explanation.effort import Effort
 from kubesched.explanation.remedies.case import Remedy
 from kubesched.explanation.remedies.claim_specs import ClaimRequest, selecting
 from kubesched.naming import respelt
+
+if TYPE_CHECKING:
+    from kubesched.cel import CompiledSelector, LiteralComparison
 
 _MAX_MEANT: Final = 3
 _PARTS: Final = re.compile("[a-z0-9]+")
@@ -41,7 +44,7 @@ def with_known_values(text: str, known: KnownValues) -> str:
     return text
 
 
-def _misspelt(text: str, known: KnownValues) -> Iterator[tuple[LiteralComparison, str, list[str]]]:
+def _misspelt(text: str, known: KnownValues) -> Iterator[tuple["LiteralComparison", str, list[str]]]:
     """The accepted values that no device has, with those that were meant; not those without."""
     selector = _compiled(text)
     for comparison in (one.comparison for one in selector.conjuncts) if selector is not None else ():
@@ -63,12 +66,12 @@ def _meant(wrong: str, values: Set[str]) -> list[str]:
     return sorted(one for one in values if words and words < set(_PARTS.findall(one.lower())))
 
 
-def _accepted(comparison: LiteralComparison) -> list[str]:
+def _accepted(comparison: "LiteralComparison") -> list[str]:
     literal = comparison.literal
     return [one for one in (literal if isinstance(literal, tuple) else (literal,)) if isinstance(one, str)]
 
 
-def _with_value(text: str, comparison: LiteralComparison, wrong: str, value: str) -> str:
+def _with_value(text: str, comparison: "LiteralComparison", wrong: str, value: str) -> str:
     literal = comparison.literal
     if isinstance(literal, tuple):
         written = "[{}]".format(", ".join(_written(value if one == wrong else one) for one in literal))
@@ -81,8 +84,8 @@ def _written(value: object) -> str:
     return json.dumps(value if isinstance(value, str | bool | int | float) else str(value), ensure_ascii=False)
 
 
-def _compiled(text: str) -> CompiledSelector | None:
+def _compiled(text: str) -> "CompiledSelector | None":
     try:
-        return compile_selector(text)
+        return kubesched.cel.compile_selector(text)
     except CelCompileError:
         return None

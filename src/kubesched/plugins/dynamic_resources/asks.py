@@ -5,10 +5,11 @@ Names of claims are beside it, in `NamedAsk`, because only messages have them.
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+import kubesched.cel  # the door alone: its modules are loaded for the first selector
 from kubesched.api import (
     DeviceClaim,
     DeviceClass,
@@ -18,14 +19,14 @@ from kubesched.api import (
     DeviceSubRequest,
     Toleration,
 )
-from kubesched.cel import Reads, compile_in_any_version
 from kubesched.errors import CelCompileError
 from kubesched.state import ObjectStore
 
+if TYPE_CHECKING:
+    from kubesched.cel import Reads
+
 ALL: Final = "All"
 EXACT_COUNT: Final = "ExactCount"
-
-_NOTHING: Final = Reads()
 
 
 class DeviceAsk(msgspec.Struct, frozen=True, cache_hash=True):
@@ -82,17 +83,17 @@ class ClaimAsk(msgspec.Struct, frozen=True, dict=True, cache_hash=True):
     constraints: tuple[ConstraintAsk, ...] = ()
 
     @cached_property
-    def reads(self) -> Reads:
+    def reads(self) -> "Reads":
         """The attributes and capacities that decide which devices it gets."""
-        reads = _NOTHING
+        reads = nothing = kubesched.cel.Reads()
         for text in {text for ask in self.asks for text in (*ask.class_selectors, *ask.selectors)}:
             try:
-                reads |= compile_in_any_version(text).reads
+                reads |= kubesched.cel.compile_in_any_version(text).reads
             except CelCompileError:
                 continue
         names = frozenset(one.attribute for one in self.constraints)
         amounts = frozenset(name for ask in self.asks for name, _ in ask.capacity)
-        return reads | msgspec.structs.replace(_NOTHING, attributes=names, capacity=amounts)
+        return reads | msgspec.structs.replace(nothing, attributes=names, capacity=amounts)
 
     @property
     def asks(self) -> Iterator[DeviceAsk]:

@@ -14,8 +14,8 @@ from typing import Final
 
 import msgspec
 
+import kubesched.cel  # the door alone: its modules are loaded for the first selector
 from kubesched.api import parse_quantity
-from kubesched.cel import compile_selector
 from kubesched.errors import CelCompileError, CelRuntimeError, ClaimError
 from kubesched.plugins.dynamic_resources.asks import ALL, EXACT_COUNT, DeviceAsk, NamedAsk
 from kubesched.plugins.dynamic_resources.capacity_use import consumed_of
@@ -387,7 +387,7 @@ class _Search:
             ClaimError: it does not compile, or fails for the device.
         """
         try:
-            return compile_selector(text, self._devices.release).matches(device.value)
+            return kubesched.cel.compile_selector(text, self._devices.release).matches(device.value)
         except CelCompileError as error:
             raise ClaimError(f"{place}: CEL compile error: {error}") from error
         except CelRuntimeError as error:

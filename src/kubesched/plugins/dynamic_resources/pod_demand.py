@@ -7,13 +7,12 @@ together, or not at all.
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import or_
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 import numpy as np
 
 from kubesched.api import DeviceClaim, Pod, ResourceClaim
-from kubesched.cel import Reads
 from kubesched.engine import IntVector
 from kubesched.errors import ClaimError
 from kubesched.framework import Status
@@ -23,6 +22,9 @@ from kubesched.plugins.dynamic_resources.patience import Patience
 from kubesched.plugins.dynamic_resources.pod_claims import claims_of
 from kubesched.plugins.dynamic_resources.special_claim import SPECIAL_CLAIM, SpecialClaim, special_claim
 from kubesched.state import ClusterFacts, DevicePool, Devices, Nodes, PoolDevice
+
+if TYPE_CHECKING:
+    from kubesched.cel import Reads
 
 
 class PlaceFor(NamedTuple):
@@ -226,7 +228,7 @@ def _equal(values: IntVector) -> tuple[list[int], IntVector]:
     return first.tolist(), numbers
 
 
-def _reads(asks: Sequence[Sequence[NamedAsk]]) -> Reads:
+def _reads(asks: Sequence[Sequence[NamedAsk]]) -> "Reads":
     return reduce(or_, [one.ask.reads for asked in asks for one in asked])
 
 

@@ -4,18 +4,20 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
 from kubesched.api import Device, ResourcePool, ResourceSliceSpec, parse_quantity
-from kubesched.cel import Refusal
 from kubesched.documents import count, plural
 from kubesched.plugins.dynamic_resources.asks import ALL, DeviceAsk, NamedAsk
 from kubesched.plugins.dynamic_resources.device_search import is_ignored
 from kubesched.plugins.dynamic_resources.selector_refusals import bare_name, cut, failing, refusal_of
 from kubesched.plugins.tolerations import taint_words, untolerated_taints
 from kubesched.state import DeviceId, DevicePool, Devices, PoolDevice, ShortCounter, counter_words
+
+if TYPE_CHECKING:
+    from kubesched.cel import Refusal
 
 _TAKEN: Final = "taken"
 _TAINT: Final = "taint "
@@ -271,7 +273,7 @@ def has_ignored(pools: Iterable[DevicePool], devices: Devices, ask: DeviceAsk) -
     return any(is_ignored(device, devices) and not refusal_of(wanted, device) for device in every)
 
 
-def _in_words(refusal: Refusal) -> Against:
+def _in_words(refusal: "Refusal") -> Against:
     comparison = refusal.conjunct.comparison
     if comparison is None:
         return Against(f"{cut(refusal.conjunct.text)} does not hold")

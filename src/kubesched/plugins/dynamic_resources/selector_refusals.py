@@ -1,23 +1,26 @@
 """Why the expressions of a request do not accept a device: the part that does not hold, or that fails."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from kubesched.cel import CompiledSelector, Refusal, compile_in_any_version, compile_selector
+import kubesched.cel  # the door alone: its modules are loaded for the first selector
 from kubesched.errors import CelCompileError, CelRuntimeError
 from kubesched.plugins.dynamic_resources.asks import DeviceAsk, NamedAsk
 from kubesched.release import Release
 from kubesched.state import DevicePool, PoolDevice
 
+if TYPE_CHECKING:
+    from kubesched.cel import CompiledSelector, Refusal
+
 _LONGEST: Final = 60
 _BEHIND: Final = 12  # characters of a text that are shown behind a word
 
 
-def refusal_of(texts: Iterable[str], device: PoolDevice) -> Refusal | None:
+def refusal_of(texts: Iterable[str], device: PoolDevice) -> "Refusal | None":
     """The first part of a selector that does not hold for a device."""
     for text in texts:
         try:
-            selector = compile_in_any_version(text)
+            selector = kubesched.cel.compile_in_any_version(text)
             if not _holds(selector, device) and (refusal := selector.refusal(device.value)):
                 return refusal
         except CelCompileError:
@@ -45,7 +48,7 @@ def _failure_of(ask: DeviceAsk, device: PoolDevice, release: Release) -> str:
 def _failing_one(texts: Iterable[str], device: PoolDevice, release: Release) -> str:
     for text in texts:
         try:
-            selector = compile_selector(text, release)
+            selector = kubesched.cel.compile_selector(text, release)
         except CelCompileError as error:
             return f"{cut(text)} does not compile: {str(error).splitlines()[0]}"
         try:
@@ -57,12 +60,12 @@ def _failing_one(texts: Iterable[str], device: PoolDevice, release: Release) -> 
     return ""
 
 
-def failing(refusal: Refusal) -> str:
+def failing(refusal: "Refusal") -> str:
     """The part of a selector that fails, and why."""
     return f"{cut(refusal.conjunct.text, refusal.wrong_word)} fails: {refusal.error}"
 
 
-def _holds(selector: CompiledSelector, device: PoolDevice) -> bool:
+def _holds(selector: "CompiledSelector", device: PoolDevice) -> bool:
     """Whether a device matches: that is known for a part of what a refusal costs."""
     try:
         return selector.matches(device.value)
