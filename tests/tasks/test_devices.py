@@ -60,6 +60,14 @@ def test_a_pod_that_runs_with_its_device_fits_there():
     assert "dra-1" in explanation.feasible
 
 
+def test_the_pods_that_have_devices_of_a_plugin_are_named(tmp_path):
+    path = write(tmp_path, *device_cluster())
+    (row,) = (line for line in run("devices", path).stdout.splitlines() if "device plugin " in line)
+    assert row.split()[-1] == "default/on-plugin"
+    (plugin,) = json.loads(run("devices", path, "-o", "json").stdout)["plugins"]
+    assert plugin["pods"] == ["default/on-plugin"]
+
+
 # --- claims of templates ---
 
 CLASS = make_object("DeviceClass", "gpu", spec={"selectors": [{"cel": {"expression": 'device.driver == "d"'}}]})

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 import msgspec
+import numpy as np
 
 from kubesched.api import KubeObject, ResourceClaim, ResourceSlice, is_extended_resource
 from kubesched.session import DeviceFill, DeviceMoment, DeviceUse, Session, device_fills
@@ -23,12 +24,14 @@ class PluginDevices(msgspec.Struct, frozen=True, rename="camel"):
         n_devices: what nodes have as allocatable.
         n_taken: what the pods on these nodes request, even if it is more.
         n_nodes: how many nodes offer it.
+        pods: `namespace/name` of the pods on these nodes that request it.
     """
 
     resource: str
     n_devices: int = msgspec.field(name="devices")
     n_taken: int = msgspec.field(name="taken")
     n_nodes: int = msgspec.field(name="nodes")
+    pods: tuple[str, ...] = ()
 
 
 class DeviceList(Shown, msgspec.Struct, frozen=True, eq=False):
@@ -111,10 +114,14 @@ def _is_waiting(claim: KubeObject) -> bool:
 def _of_plugins(state: ClusterState) -> Iterator[PluginDevices]:
     columns = state.columns
     rows = list(columns.row_of.values())
+    nodes = state.snapshot().nodes
     for resource in sorted(filter(is_extended_resource, filter(None, columns.resources.values))):
         number = columns.resources.find(resource)
         offered = columns.allocatable[number, rows]
         there = offered > 0
         if there.any():
             taken = columns.requested[number, rows][there]
-            yield PluginDevices(resource, int(offered.sum()), int(taken.sum()), int(there.sum()))
+            positions = np.flatnonzero(nodes.allocatable[number] > 0).tolist()
+            infos = (info for position in positions for info in nodes.pods(position))
+            pods = tuple(info.pod.key for info in infos if resource in info.requests.value.wanted)
+            yield PluginDevices(resource, int(offered.sum()), int(taken.sum()), int(there.sum()), pods)

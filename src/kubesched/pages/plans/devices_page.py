@@ -88,7 +88,8 @@ def _kinds(answer: DeviceList) -> Table:
     rows: list[Row] = [_kind_row(fill, answer) for fill in answer.kinds]
     for one in answer.plugins:
         n_free = max(0, one.n_devices - one.n_taken)
-        rows.append([_OF_PLUGIN, one.resource, "-", one.n_nodes, one.n_devices, n_free, 0, one.n_taken, 0, "-"])
+        pods = listed(one.pods, _MOST_NAMED) or _NONE
+        rows.append([_OF_PLUGIN, one.resource, "-", one.n_nodes, one.n_devices, n_free, 0, one.n_taken, 0, pods])
     return Table("kinds", "", columns, rows)
 
 
