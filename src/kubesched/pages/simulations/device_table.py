@@ -8,16 +8,6 @@ from kubesched.pages.formats import Align, Cell, Column, Level, Row, Table
 from kubesched.session import DeviceFill
 
 _MOMENTS: Final = ("before", "after")
-_COLUMNS: Final = (
-    Column("driver"),
-    Column("class"),
-    Column("model"),
-    Column("devices", align=Align.NUMBER),
-    Column("taken", align=Align.NUMBER),
-    Column("shared", align=Align.NUMBER, is_wide=True),
-    Column("free", align=Align.NUMBER),
-    Column("unusable", align=Align.NUMBER),
-)
 
 
 def device_table(
@@ -29,6 +19,17 @@ def device_table(
         moments: what `before` and `after` of the fills are called.
         idle_claims: those that stay allocated although their pods fail.
     """
+    is_any_shared = any(fill.before.shared or fill.after.shared for fill in fills)
+    columns = (
+        Column("driver"),
+        Column("class"),
+        Column("model"),
+        Column("devices", align=Align.NUMBER),
+        Column("taken", align=Align.NUMBER),
+        Column("shared", align=Align.NUMBER, is_wide=not is_any_shared),
+        Column("free", align=Align.NUMBER),
+        Column("unusable", align=Align.NUMBER),
+    )
     rows: list[Row] = []
     for fill in fills:
         before, after = fill.before, fill.after
@@ -45,7 +46,7 @@ def device_table(
             ]
         )
     title = f"Devices in ResourceSlices, {moments[0]} and {moments[1]}"
-    return Table("devices", title, _COLUMNS, rows, is_folded=True, notes=tuple(_of_idle(idle_claims)))
+    return Table("devices", title, columns, rows, is_folded=True, notes=tuple(_of_idle(idle_claims)))
 
 
 def _of_idle(claims: Sequence[str]) -> Iterator[str]:
