@@ -356,6 +356,20 @@ def test_an_allocated_device_that_no_slice_has_is_noted(gone: Document, tmp_path
 
 
 @pytest.mark.parametrize(
+    ("phase", "uid", "is_noted"), [("Running", "p", False), ("Succeeded", "p", True), ("Running", "of-another", True)]
+)
+def test_a_claim_whose_pods_have_gone_is_noted(phase: str, uid: str, is_noted: bool, tmp_path: Path) -> None:
+    held = allocated({}, allocationTimestamp=SINCE)
+    held["status"]["reservedFor"] = [{"resource": "pods", "name": "p", "uid": uid}]
+    user = {**USES, "spec": {**USES["spec"], "nodeName": "n1"}, "status": {"phase": phase}}
+    said = text_of(run("devices", written(tmp_path, [device_class(), piece(device()), held, user])))
+    text = (
+        "note: 1 claim has devices, and its pods have finished or are not in the snapshot: default/c; the devices count"
+    )
+    assert (text in said) == is_noted
+
+
+@pytest.mark.parametrize(
     "items",
     [
         [device_class(), piece(device()), allocated({"device": "gone"}, allocationTimestamp=SINCE), USES],

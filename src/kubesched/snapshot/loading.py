@@ -22,6 +22,7 @@ from kubesched.snapshot.left_out import left_out_sentences
 from kubesched.snapshot.missing import missing_kinds
 from kubesched.snapshot.reader import ObjectReader, Progress
 from kubesched.snapshot.unusable_input import kustomize_hint
+from kubesched.snapshot.unused_claims import note_on_unused_claims
 
 
 def load_snapshot(
@@ -97,6 +98,7 @@ def completed_cluster(
         objects = [*admission.applied_to(objects), *admission.objects]
         notes += [*files.notes, *admission.notes, *_notes_on(admission)]
     notes += note_on_absent_devices(objects)
+    notes += note_on_unused_claims(objects)
     return ClusterObjects(
         objects=tuple(objects),
         skipped=dict(reader.skipped),
