@@ -40,16 +40,20 @@ def explained(version: str, *objects: Any, pod: str = "default/new", **how: Any)
     return explain(ClusterObjects(objects, server_version=version), pod, **how)
 
 
-@pytest.mark.parametrize("version", ["v1.34.4", "v1.36.3"])
-def test_a_selector_that_a_version_misreads_is_named_and_the_upgrade_is_the_last_fix(version: str) -> None:
+@pytest.mark.parametrize(
+    ("version", "misreads", "corrected"), [("v1.34.4", "v1.34.4", "v1.34.13"), ("v1.36.5", "v1.36.3", "v1.36.6")]
+)
+def test_a_selector_that_a_version_misreads_is_named_and_the_upgrade_is_the_last_fix(
+    version: str, misreads: str, corrected: str
+) -> None:
     explanation = explained(version, *NEGATIVE)
     text = as_text(explanation_page(explanation), 200)
-    assert "InterPodAffinity: v1.34 to v1.36.3 match every namespace" in text
-    assert "(kubernetes issue 141526); v1.37 does not." in text
+    assert f"InterPodAffinity: {misreads} matches every namespace" in text
+    assert f"(kubernetes issue 141526); {corrected} does not." in text
     *others, last = explanation.fixes
     assert others
-    assert (str(last), last.kind, last.nodes) == ("upgrade to v1.37 -> 1 node", "upgrade", ("n1",))
-    assert [patch.text for patch in last.patches] == ["upgrade to v1.37"]
+    assert (str(last), last.kind, last.nodes) == (f"upgrade to {corrected} -> 1 node", "upgrade", ("n1",))
+    assert [patch.text for patch in last.patches] == [f"upgrade to {corrected}"]
     assert last.patches[0].target is None
     page = explanation_page(explanation)
     assert page.document["versionRules"] == [rule.text for rule in explanation.version_rules]
@@ -59,7 +63,7 @@ def test_an_upgrade_is_not_cut_where_many_other_changes_help() -> None:
     reserved = (make_node(f"r{i}", labels={HOST: f"r{i}"}, taints=[f"team=t{i}:NoSchedule"]) for i in range(9))
     fixes = explained("v1.36.3", *NEGATIVE, *reserved).fixes
     assert len(fixes) == 8
-    assert str(fixes[-1]) == "upgrade to v1.37 -> 1 node"
+    assert str(fixes[-1]) == "upgrade to v1.36.6 -> 1 node"
 
 
 @pytest.mark.parametrize(
@@ -89,7 +93,7 @@ def test_a_selector_that_is_misread_gets_an_expression_that_no_version_misreads(
         assert explained(version, *changed, fix.change.pod(pod)).feasible == ["n1"]
 
 
-@pytest.mark.parametrize("version", ["v1.33.13", "v1.37.2"])
+@pytest.mark.parametrize("version", ["v1.33.13", "v1.34.13", "v1.35.11", "v1.36.6", "v1.37.2"])
 def test_versions_that_read_it_have_nothing_to_say(version: str) -> None:
     explanation = explained(version, *NEGATIVE)
     assert explanation.feasible == ["n1"]
@@ -118,7 +122,7 @@ def test_an_upgrade_keeps_the_rest_of_the_configuration() -> None:
 def test_a_pod_that_runs_is_tried_without_itself() -> None:
     runs = msgspec.structs.replace(WAITING, spec=msgspec.structs.replace(WAITING.spec, node_name="n1"))
     explanation = explained("v1.36.3", *NEGATIVE[:-1], runs)
-    assert str(explanation.fixes[-1]) == "upgrade to v1.37 -> 1 node"
+    assert str(explanation.fixes[-1]) == "upgrade to v1.36.6 -> 1 node"
 
 
 def test_a_downgrade_is_never_offered() -> None:

@@ -27,6 +27,15 @@ def test_a_rule_of_a_gate_differs_with_the_gate() -> None:
     assert "NodeVolumeLimits" not in subjects(gated, Release(37))
 
 
+def test_a_patch_that_corrects_a_rule_differs_in_that_rule_alone() -> None:
+    ((rule, source),) = changed_rules(Release(36), Release(36, patch=6))
+    assert (rule.subject, source) == ("InterPodAffinity", "PR 141563")
+    assert subjects(Release(36, patch=6), Release(37)) == [
+        subject for subject in subjects(Release(36), Release(37)) if subject != "InterPodAffinity"
+    ]
+    assert "InterPodAffinity" not in subjects(Release(33), Release(36, patch=6))
+
+
 def test_a_rule_that_changed_twice_has_both_sources() -> None:
     sources = {rule.subject: source for rule, source in changed_rules(Release(33), Release(37))}
     assert sources["ImageLocality"] == "PR 130231, PR 138951"

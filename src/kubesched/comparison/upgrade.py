@@ -120,7 +120,7 @@ def upgrade(objects: Sequence[KubeObject], a: Release, b: Release, rejected: tup
     """What differs without regard to any pod; `rejected` as in an Upgrade."""
     found = (*_fields(objects, a, b), *_plugins(objects, a, b), *_rules(objects, a, b))
     found = tuple(sorted(found, key=lambda one: not one.n_objects))
-    names = [str(one if a.minor == b.minor else Release(one.minor)) for one in (a, b)]
+    names = [str(one) if a.bare == b.bare else one.version for one in (a, b)]
     return Upgrade(names[0], names[1], rejected, differences=found)
 
 

@@ -13,7 +13,7 @@ from kubesched.explanation.evaluation import Evaluation
 from kubesched.explanation.fix import Fix
 from kubesched.explanation.fixes import has_no_fix
 from kubesched.explanation.trial import Trial
-from kubesched.release import RELEASES, Release
+from kubesched.release import Release, releases_after
 from kubesched.session import Session
 
 _N_NAMED: Final = 5
@@ -35,7 +35,7 @@ def upgrade_fixes(
     if not may_help or has_no_fix(evaluation):
         return
     release = session.version.release
-    for later in (one for one in RELEASES if release.before(one.minor)):
+    for later in releases_after(release):
         other = _in_version(session, later.with_gates(dict(release.gates)))
         names = [] if other is None else _feasible(pod, other, explained)
         if names:

@@ -56,7 +56,7 @@ async def check_version(client: ApiClient, release: Release) -> None:
         ClusterError: it has another version than the one that decides in its place.
     """
     server = await server_version(client)
-    if numbers_of(server) and version_of(ClusterObjects((), server_version=server)).release.minor != release.minor:
+    if numbers_of(server) and version_of(ClusterObjects((), server_version=server)).release != release.bare:
         raise ClusterError(
             f"the API server is {escape_controls(server):.60}; it did not answer when this process started, which "
             f"decides as {release} since then; start it again, or give --kubernetes-version"

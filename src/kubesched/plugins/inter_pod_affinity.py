@@ -36,6 +36,7 @@ from kubesched.plugins.pod_terms import (
 )
 from kubesched.plugins.rules_of_versions import RuleOfVersion
 from kubesched.plugins.shared_hints import is_placed, queue_if, registration
+from kubesched.release import releases_after
 from kubesched.state import AffinityTerms, DomainSums, Has, Identity, NodeInfo, Nodes, Rows, Selection, Snapshot, Term
 
 
@@ -206,11 +207,14 @@ class InterPodAffinity(Plugin):
     def version_rules(self, state: CycleState, pod: Pod) -> Iterator[RuleOfVersion]:
         """A namespaceSelector that the version reads otherwise than others.
 
-        Rule: kube-scheduler v1.34 to v1.36, kubernetes issue 141526.
+        Rule: kube-scheduler v1.34 to v1.36, kubernetes issue 141526, until the patches in CORRECTED.
         """
         if meets_every_namespace(state.pod.terms.value, self.release):
-            text = "v1.34 to v1.36.3 match every namespace with a namespaceSelector of NotIn or DoesNotExist alone"
-            yield RuleOfVersion(f"{text} (kubernetes issue 141526); v1.37 does not", may_fit_later=True)
+            text = "matches every namespace with a namespaceSelector of NotIn or DoesNotExist alone"
+            first = next(releases_after(self.release)).version
+            yield RuleOfVersion(
+                f"{self.release.recorded} {text} (kubernetes issue 141526); {first} does not", may_fit_later=True
+            )
 
     def add_pods(self, state: CycleState, pod: Pod, changes: PodChanges) -> None:
         self._move(state, changes, 1)

@@ -55,8 +55,8 @@ def meets_every_namespace(written: AffinityTerms, release: Release) -> bool:
 
 
 def _keeps_selector(release: Release) -> bool:
-    """Rule: kube-scheduler v1.34 to v1.36."""
-    return not release.before(34) and release.before(37)
+    """Rule: kube-scheduler v1.34 to v1.36, until v1.34.12, v1.35.9 and v1.36.5; the later patches by their notes."""
+    return not release.before(34) and release.before(37) and not release.patch
 
 
 def all_match(terms: tuple[Term, ...], pod: Identity) -> bool:

@@ -29,5 +29,6 @@ with lazy_exports(__name__):
         Release as Release,
         numbers_of as numbers_of,
         release_of as release_of,
+        releases_after as releases_after,
     )
     from kubesched.release.version_rules import KEPS as KEPS, changed_rules as changed_rules

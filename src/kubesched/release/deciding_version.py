@@ -52,7 +52,7 @@ class DecidingVersion(msgspec.Struct, frozen=True):
         found_by += f" (the API server reports the version {self.reported[:60]!r})" if self.reported else ""
         if numbers_of(self.text) is None:
             return f"{decided}; {found_by} is {self.text[:60]!r}"
-        if release_of(self.text)[0].minor != self.release.minor:
+        if release_of(self.text)[0] != self.release.bare:
             return f"{decided}; {found_by} is {self.text}"
         return f"{decided}; {found_by} is {self.text}: {self.note}" if self.note else f"{decided}, {found_by}"
 

@@ -33,11 +33,17 @@ class Variant(NamedTuple):
         since: the first minor version with it; the first variant of a rule has 0.
         text: what kube-scheduler does.
         source: where the change is described; empty where that is not known.
+        is_backported: whether patches of earlier versions have it, too: those in CORRECTED.
     """
 
     since: int
     text: str
     source: str = ""
+    is_backported: bool = False
+
+    def is_in(self, release: Release) -> bool:
+        """Whether a version has it, or a variant after it."""
+        return not release.before(self.since) or (self.is_backported and release.patch > 0)
 
 
 class VersionRule(NamedTuple):
@@ -59,7 +65,7 @@ class VersionRule(NamedTuple):
         """The variant that is in force."""
         if self.gate:
             return self.variants[release.has(self.gate)]
-        return [one for one in self.variants if not release.before(one.since)][-1]
+        return [one for one in self.variants if one.is_in(release)][-1]
 
 
 def _of_gate(subject: str, gate: str, concerns: str, off: str, on: str, source: str = "") -> VersionRule:
@@ -71,7 +77,7 @@ VERSION_RULES: Final = (
         "TaintToleration",
         (
             Variant(0, "the text names the taint: node(s) had untolerated taint {key: value}"),
-            Variant(34, "the text does not name the taint: node(s) had untolerated taint(s)"),
+            Variant(34, "the text does not name the taint: node(s) had untolerated taint(s)", "PR 135023"),
         ),
         "taints",
     ),
@@ -98,7 +104,7 @@ VERSION_RULES: Final = (
             Variant(
                 34, "a namespaceSelector of NotIn or DoesNotExist alone matches every namespace, a bug", "issue 141526"
             ),
-            Variant(37, "a namespaceSelector of NotIn or DoesNotExist alone leaves namespaces out", "PR 138198"),
+            Variant(37, "a namespaceSelector of NotIn or DoesNotExist alone leaves namespaces out", "PR 141563", True),
         ),
         "negative selector",
     ),
@@ -295,8 +301,8 @@ Rule: measured with v1.33.13, v1.34.4, v1.35.4, v1.36.3 and v1.37.2; the numbers
 
 def changed_rules(a: Release, b: Release) -> Iterator[tuple[VersionRule, str]]:
     """The rules of which two releases have different variants, and the sources of the changes in between."""
-    older, newer = sorted((a, b), key=lambda one: one.minor)
+    older, newer = sorted((a, b), key=lambda one: (one.minor, one.patch))
     for rule in VERSION_RULES:
         if rule.variant(a).text != rule.variant(b).text:
-            between = (one for one in rule.variants if rule.gate or older.minor < one.since <= newer.minor)
+            between = (one for one in rule.variants if rule.gate or (one.is_in(newer) and not one.is_in(older)))
             yield rule, ", ".join(one.source for one in between if one.source)
