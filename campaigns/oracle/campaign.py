@@ -72,7 +72,7 @@ def plans(seed: int, configs: list[Path], most_nodes: int) -> Iterator[Plan]:
 
 
 def size(r: random.Random, most_nodes: int) -> list[str]:
-    nodes = r.choice([5, 8, 12, 16, 20, 25, 30, 40, 60])
+    nodes = min(r.choice([5, 8, 12, 16, 20, 25, 30, 40, 60]), most_nodes)
     if most_nodes > 60 and r.random() < 0.1:
         nodes = r.randrange(60, most_nodes + 1)
     return ["--nodes", str(nodes), "--bound", str(r.randrange(nodes, 5 * nodes + 1)), "--pending", str(PENDING)]
