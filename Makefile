@@ -6,6 +6,7 @@
 #   make lint                     ruff, mypy, and the rules for documentation
 #   make wheel-test               build the wheel and try it in an empty environment
 #   make check                    these five: what has to pass before a change is merged
+#   make release-check            build the packages of a release, and try each of them as a user gets it
 #   make test-debian SUITE=sid PYTHON=python3.14    make test with the Python of a Debian release; needs mmdebstrap
 #   make bench [NAME=load] ARGS="..."      one program of benchmarks/, or all
 #   make campaign NAME=oracle ARGS="..."   long runs by hand, or `make campaign e2e`; options go into ARGS
@@ -29,7 +30,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check 
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test pages test-debian integration lint format wheel-test check bench campaign clean
+.PHONY: help demo test pages test-debian integration lint format wheel-test release-check check bench campaign clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -45,12 +46,12 @@ $(BIN)/python:
 # The stamps say what is installed; an install is repeated when the pins or the package's needs change. The build
 # backend comes first, pinned like the rest, so that no isolated build environment fetches another one.
 $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP_INSTALL) hatchling
+	$(PIP_INSTALL) hatchling hatch-fancy-pypi-readme
 	$(PIP_INSTALL) --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP_INSTALL) hatchling
+	$(PIP_INSTALL) hatchling hatch-fancy-pypi-readme
 	$(PIP_INSTALL) --no-build-isolation --editable '.[dev]'
 	@touch $@ $(VENV)/.installed
 
@@ -97,12 +98,13 @@ wheel-test: $(VENV)/.installed-dev
 	echo "wheel-test: install in an empty environment"; \
 	$(BIN)/python -m venv "$$room/venv"; \
 	"$$room/venv/bin/python" -m pip install --quiet --disable-pip-version-check --constraint constraints.txt "$$room"/*.whl; \
-	cp -r $(SHOP) "$$room/shop"; cd "$$room"; \
 	echo "wheel-test: run"; \
-	venv/bin/kubesched --help >help.txt; \
-	venv/bin/kubesched simulate shop/cluster.json.gz --config shop/scheduler.yaml >simulate.txt; \
-	PATH="$$room/venv/bin:$$PATH" kubectl-sched explain shop/cluster.json.gz --help | grep -F 'Usage: kubectl sched explain'; \
-	head -n 2 simulate.txt; echo "wheel-test: passed"
+	$(BIN)/python -m release.smoke "$$room/venv/bin/kubesched"; \
+	PATH="$$room/venv/bin:$$PATH" kubectl-sched explain --help | grep -F 'Usage: kubectl sched explain'; \
+	echo "wheel-test: passed"
+
+release-check: $(VENV)/.installed-dev
+	$(BIN)/python -m release.check
 
 check:
 	@.ci/run

@@ -13,4 +13,4 @@ def test_the_package_runs_as_the_command(monkeypatch: pytest.MonkeyPatch, capsys
     with pytest.raises(SystemExit) as ended:
         runpy.run_module("kubesched", run_name="__main__")
     assert ended.value.code == 0
-    assert capsys.readouterr().out.startswith(f"kubesched {VERSION} ")
+    assert capsys.readouterr().out.startswith(f"kubesched {VERSION}, ")

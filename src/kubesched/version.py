@@ -1,3 +1,3 @@
-"""The version of kubesched, which the package metadata repeats."""
+"""The version of kubesched, which its packages, its image and its chart have, too."""
 
 VERSION = "0.1.0"

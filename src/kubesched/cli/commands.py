@@ -16,11 +16,10 @@ from kubesched.cli.json_log import json_log, with_json_log
 from kubesched.cli.option_rules import with_checked_usage
 from kubesched.cli.output import print_text
 from kubesched.cli.program_name import as_typed, program_name
-from kubesched.cli.release_options import VERSION_TEXT
+from kubesched.cli.program_version import version_option
 from kubesched.cli.standard_streams import checked_output, discard_the_rest, with_own_output
 from kubesched.documents import did_you_mean
 from kubesched.errors import KubeschedError, error_message
-from kubesched.version import VERSION
 
 _COMMANDS: Final = (
     "simulate",
@@ -182,7 +181,7 @@ def _end(message: str, code: int) -> NoReturn:
     params=list(GENERAL),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(VERSION, message=VERSION_TEXT)
+@version_option
 def main() -> None:
     """kube-scheduler's decisions in Python: where pods go, and why.
 

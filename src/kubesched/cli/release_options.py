@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from kubesched.cli.parameters import Decorator, not_empty, option_group
-from kubesched.release import DEFAULT_NUMBER, KNOWN, KNOWN_NUMBERS
-from kubesched.version import VERSION
+from kubesched.release import DEFAULT_NUMBER, KNOWN_NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,10 +21,6 @@ feature_gates_option: Final = click.option(
     multiple=True,
     help="kube-scheduler's feature gates, as its own option takes them. Repeatable.",
 )
-
-
-VERSION_TEXT: Final = f"kubesched {VERSION} (decides like kube-scheduler {KNOWN})"
-"""What `--version` prints."""
 
 
 def _version_options(help: str) -> Decorator:

@@ -15,7 +15,8 @@ from kubesched.cli.leader_election import leader_election_options
 from kubesched.cli.options import deciding_options
 from kubesched.cli.output import print_verbatim
 from kubesched.cli.parameters import Command, Seconds, gathered, option_words
-from kubesched.cli.release_options import VERSION_TEXT, release_for
+from kubesched.cli.program_version import program_version
+from kubesched.cli.release_options import release_for
 from kubesched.cli.scheduler_differences import differences
 from kubesched.cli.scheduler_manifests import manifests
 from kubesched.errors import InputError, LeaseLostError
@@ -45,7 +46,7 @@ class Verbosity(click.ParamType[int]):
 def _print_version(ctx: click.Context, _option: click.Parameter, value: str | None) -> None:
     """Print the version, and exit, unless the flag is false or not given."""
     if value in ("true", "raw"):
-        print_verbatim(f"{VERSION_TEXT}\n")
+        print_verbatim(f"{program_version()}\n")
         ctx.exit()
 
 
