@@ -34,7 +34,7 @@ def test_the_first_line_counts_and_the_table_names_who_holds_them(snapshot):
     )
     rows = [" ".join(line.split()) for line in said.splitlines()]
     assert "gpu.example.com gpu A100 1 3 1 1 1 default/p" in rows
-    assert "device plugin example.com/fpga - 1 4 1 3 0 -" in rows
+    assert "device plugin example.com/fpga - 1 4 1 3 0 default/coder" in rows
     assert "Unusable: taint hot:NoSchedule (1 device)." in said
     assert "2 devices of ResourceSlices that no node of the cluster can use." in said
     assert "1 claim without devices: default/waits." in said
@@ -72,7 +72,8 @@ def test_the_formats_for_programs_have_each_device(snapshot):
             "unusable": 1,
         }
     ]
-    assert document["plugins"] == [{"resource": "example.com/fpga", "devices": 4, "taken": 3, "nodes": 1}]
+    holders = {"pods": ["default/coder"]}
+    assert document["plugins"] == [{"resource": "example.com/fpga", "devices": 4, "taken": 3, "nodes": 1, **holders}]
     rows = list(csv.DictReader(io.StringIO(run("devices", snapshot, "-o", "csv").stdout)))
     assert [row["state"] for row in rows] == ["taken", "free", "unusable"]
     assert {(row["driver"], row["pool"], row["used"]) for row in rows} == {("gpu.example.com", "n1", "")}
