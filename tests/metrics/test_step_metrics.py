@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kubesched.framework import Plugin, QueuedPodInfo, Status, Wait
-from kubesched.metrics.step_metrics import Evaluations, StepMetrics
+from kubesched.metrics.step_metrics import PluginEvaluations, StepMetrics
 from kubesched.scheduler import SchedulingCycle, TieBreak, build_frameworks, straight
 from kubesched.state import ClusterState
 from kubesched.testing import make_node, make_pod
@@ -171,10 +171,10 @@ def test_the_node_is_taken_under_the_names_of_its_steps() -> None:
 def test_evaluations_are_counted_in_bounded_memory_whatever_plugins_are_left_out() -> None:
     """Each of ten plugins is left out of half of the sets."""
     plugins = [f"p{i}" for i in range(10)]
-    evaluations = Evaluations("default-scheduler", "Filter", plugins)
+    evaluations = PluginEvaluations("default-scheduler", "Filter", plugins)
     lengths = []
     for i in range(2**10):
         evaluations.add({name for bit, name in enumerate(plugins) if i >> bit & 1}, 3)
-        lengths.append(tables_of(evaluations)["Evaluations._counts"])
+        lengths.append(tables_of(evaluations)["PluginEvaluations._counts"])
     assert max(lengths) < 100
     assert [n for _, n in evaluations.totals()] == [3 * 2**9] * 10

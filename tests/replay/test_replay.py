@@ -8,7 +8,7 @@ import pytest
 from kubesched.errors import InputError
 from kubesched.framework import Plugin
 from kubesched.replay import PodRun, Replay, replay
-from kubesched.replay.cluster_samples import Samples
+from kubesched.replay.cluster_samples import ClusterSamples
 from kubesched.replay.timeline import Timeline
 from kubesched.scheduler import TieBreak
 from kubesched.session import Session, Simulator
@@ -168,7 +168,7 @@ def some_trace(seed: int, n_pods: int = 120) -> Trace:
 
 def carried_out(trace: Trace) -> tuple[Session, Timeline]:
     session = Session(trace.nodes)
-    samples = Samples(session, [one.pod for one in trace.arrivals], trace.nodes)
+    samples = ClusterSamples(session, [one.pod for one in trace.arrivals], trace.nodes)
     timeline = Timeline(trace, session, samples, 50.0)
     session.carry_out(timeline)
     return session, timeline

@@ -4,12 +4,6 @@ from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
     from kubesched.api.amount_checks import check_amounts as check_amounts
-    from kubesched.api.controllers import (
-        PodOwners as PodOwners,
-        Workload as Workload,
-        workload_of as workload_of,
-        workloads as workloads,
-    )
     from kubesched.api.edit import edited as edited, on_node as on_node, rewritten as rewritten
     from kubesched.api.events import (
         ActionType as ActionType,
@@ -84,6 +78,12 @@ with lazy_exports(__name__):
     )
     from kubesched.api.node_pools import NodeClaim as NodeClaim, NodeClaimSpec as NodeClaimSpec, NodePool as NodePool
     from kubesched.api.older_devices import as_v1 as as_v1
+    from kubesched.api.owners import (
+        PodOwners as PodOwners,
+        Workload as Workload,
+        workload_of as workload_of,
+        workloads as workloads,
+    )
     from kubesched.api.patch import Patch as Patch, PatchTarget as PatchTarget
     from kubesched.api.pod import Pod as Pod
     from kubesched.api.pod_fields import (

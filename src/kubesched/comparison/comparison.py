@@ -15,7 +15,7 @@ from kubesched.comparison.placed_again import PodChoice, may_be_lost, parse_pod_
 from kubesched.comparison.pool_use import change_of_all, pool_changes
 from kubesched.comparison.replicas import find_moved
 from kubesched.comparison.runs import Run
-from kubesched.comparison.settings import Settings, providers, settings
+from kubesched.comparison.settings import PastedSettings, providers, settings
 from kubesched.comparison.upgrade import Upgrade, upgrade, with_verdicts
 from kubesched.config import effective
 from kubesched.controllers import Prices
@@ -160,7 +160,7 @@ def _not_run(
         moves=(),
         fills=(),
         widest=("", ""),
-        settings=Settings(""),
+        settings=PastedSettings(""),
         times=(PluginTimes(), PluginTimes()),
         versions=(_deciding(given[0], version), _deciding(given[1], version)),
         upgrade=notice,

@@ -10,7 +10,7 @@ from kubesched.comparison.measure import Spread
 from kubesched.comparison.moves import PodMove
 from kubesched.comparison.placed_again import PodChoice
 from kubesched.comparison.pool_use import PoolChange
-from kubesched.comparison.settings import Settings
+from kubesched.comparison.settings import PastedSettings
 from kubesched.comparison.upgrade import Upgrade
 from kubesched.release import DEFAULT_VERSION, DecidingVersion
 from kubesched.session import DeviceFill, NodeFill, Unserved, fills_frame
@@ -126,7 +126,7 @@ class Comparison(Shown, msgspec.Struct, frozen=True, eq=False):
     moves: tuple[PodMove, ...]
     fills: tuple[NodeFill, ...]
     widest: tuple[str, str]
-    settings: Settings
+    settings: PastedSettings
     times: tuple[PluginTimes, PluginTimes]
     providers: tuple[str, ...] = ()
     unpriced: dict[str, int] = {}

@@ -49,7 +49,7 @@ _META: Final = ("apiVersion", "kind")
 _LABELS: Final = {"eks": "eks.amazonaws.com/", "aks": "kubernetes.azure.com/"}
 
 
-class Settings(msgspec.Struct, frozen=True):
+class PastedSettings(msgspec.Struct, frozen=True):
     """Texts to paste.
 
     Attributes:
@@ -63,10 +63,10 @@ class Settings(msgspec.Struct, frozen=True):
     aks: str = ""
 
 
-def settings(side: ReadCandidate) -> Settings:
+def settings(side: ReadCandidate) -> PastedSettings:
     """What to configure for a side, with *** in place of passwords and private keys."""
     document = without_secrets(_document(side))
-    return Settings(write_yaml(document), _eks(document), _aks(document))
+    return PastedSettings(write_yaml(document), _eks(document), _aks(document))
 
 
 def providers(objects: Iterable[KubeObject]) -> tuple[str, ...]:

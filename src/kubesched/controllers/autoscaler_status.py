@@ -115,7 +115,7 @@ def _of_yaml(text: str) -> Iterator[GroupSizes]:
         yield GroupSizes(group.name, group.health.cloud_provider_target, group.health.max_size, why)
 
 
-class NodeGroups:
+class AutoscalerGroups:
     """The shapes of node groups.
 
     Args:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from kubesched.api import KubeObject, NodeClaim, NodePool, Quantities
-from kubesched.controllers.autoscaler_status import NodeGroups, group_sizes
+from kubesched.controllers.autoscaler_status import AutoscalerGroups, group_sizes
 from kubesched.controllers.karpenter_pools import KarpenterPools, claimed_nodes, machine_types
 from kubesched.controllers.node_shape import (
     MachineType,
@@ -37,7 +37,7 @@ def node_shapes(
     by_name = {row.name: row for row in rows}
     open_types = [] if any_type is None else [MachineType("", any_type, is_open=True)]
     karpenter = KarpenterPools(nodes, [*types.values(), *open_types], by_name, places)
-    groups = NodeGroups(nodes, by_name, places, next(iter(open_types), None))
+    groups = AutoscalerGroups(nodes, by_name, places, next(iter(open_types), None))
     shapes = [
         *karpenter.shapes(pools),
         *claimed_nodes(claims, nodes, types),

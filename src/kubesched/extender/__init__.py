@@ -5,6 +5,7 @@ from kubesched.lazy_exports import lazy_exports
 with lazy_exports(__name__):
     from kubesched.extender.answer import Answer as Answer
     from kubesched.extender.binder import Binder as Binder
+    from kubesched.extender.call_replay import Replayed as Replayed, replay as replay
     from kubesched.extender.common_mistakes import advice as advice
     from kubesched.extender.extender_process import ExtenderOptions as ExtenderOptions, run_extender as run_extender
     from kubesched.extender.manifests import (
@@ -25,7 +26,6 @@ with lazy_exports(__name__):
         Recorder as Recorder,
         read_recording as read_recording,
     )
-    from kubesched.extender.replay import Replayed as Replayed, replay as replay
     from kubesched.extender.requested_nodes import NodeSource as NodeSource
     from kubesched.extender.requested_pods import RequestedPods as RequestedPods
     from kubesched.extender.service import ExtenderService as ExtenderService

@@ -13,7 +13,7 @@ _UNKNOWN: Final = "kubesched: the node is not in the extender's cache yet"
 _WORDLESS: Final = "node(s) were rejected by plugin {} without a reason"  # kube-scheduler would show an empty reason
 
 
-class NodeVerdicts(msgspec.Struct):
+class RequestVerdicts(msgspec.Struct):
     """The nodes of a request, by verdict.
 
     Attributes:
@@ -27,7 +27,7 @@ class NodeVerdicts(msgspec.Struct):
     unresolvable: dict[str, str]
 
     @classmethod
-    def all_pass(cls, nodes: RequestedNodes) -> "NodeVerdicts":
+    def all_pass(cls, nodes: RequestedNodes) -> "RequestVerdicts":
         """Every node that is known passes."""
         return cls(None, {}, dict.fromkeys(nodes.unknown, _UNKNOWN))
 
@@ -44,7 +44,7 @@ class NodeVerdicts(msgspec.Struct):
         (self.failed if is_helped else self.unresolvable).update(dict.fromkeys(names, reason))
 
 
-def judge(framework: Framework, state: CycleState, nodes: RequestedNodes, helped: Container[str]) -> NodeVerdicts:
+def judge(framework: Framework, state: CycleState, nodes: RequestedNodes, helped: Container[str]) -> RequestVerdicts:
     """Ask the PreFilter and Filter plugins of a profile about every node of a request.
 
     Args:
@@ -56,7 +56,7 @@ def judge(framework: Framework, state: CycleState, nodes: RequestedNodes, helped
     search = NodeSearch(framework, state, nodes.table, is_whole=nodes.are_many)
     if search.failure is not None:
         raise PluginFault(search.failure)
-    verdicts, names = NodeVerdicts.all_pass(nodes), nodes.names
+    verdicts, names = RequestVerdicts.all_pass(nodes), nodes.names
     if search.positions is not None:
         verdicts.kept = search.positions.tolist()
         kept = set(verdicts.kept)
@@ -71,7 +71,9 @@ def judge(framework: Framework, state: CycleState, nodes: RequestedNodes, helped
     return verdicts
 
 
-def _sort_out(verdicts: NodeVerdicts, result: FilterResult, names: Sequence[str], helped: Container[str]) -> list[int]:
+def _sort_out(
+    verdicts: RequestVerdicts, result: FilterResult, names: Sequence[str], helped: Container[str]
+) -> list[int]:
     """File every rejected node under its verdict. Returns: the positions of the others."""
     statuses = result.statuses()
     failure = statuses.failure()

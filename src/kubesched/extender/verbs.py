@@ -16,7 +16,7 @@ from kubesched.engine import IntVector
 from kubesched.errors import DeadlineExceeded, ExtenderError
 from kubesched.extender.answer import Answer
 from kubesched.extender.merged_scores import extender_scores, extender_weight
-from kubesched.extender.node_verdicts import NodeVerdicts, judge
+from kubesched.extender.node_verdicts import RequestVerdicts, judge
 from kubesched.extender.requested_nodes import NodeSource, RequestedNodes
 from kubesched.extender.requested_pods import RequestedPods
 from kubesched.framework import (
@@ -103,7 +103,7 @@ class Verbs:
         except (DeadlineExceeded, ExtenderError, PluginFault) as error:
             _note(answer, error)
             if answer.is_late and nodes is not None and self._allow_on_timeout:
-                _fill_in(answer, nodes, NodeVerdicts.all_pass(nodes))
+                _fill_in(answer, nodes, RequestVerdicts.all_pass(nodes))
             else:
                 answer.n_kept = 0
                 answer.pieces = [filter_answer_error(answer.error)]
@@ -199,7 +199,7 @@ class Verbs:
         return state
 
 
-def _fill_in(answer: Answer, nodes: RequestedNodes, verdicts: NodeVerdicts) -> None:
+def _fill_in(answer: Answer, nodes: RequestedNodes, verdicts: RequestVerdicts) -> None:
     """The filter answer in the form of the request."""
     kept, failed, unresolvable = verdicts.kept, verdicts.failed, verdicts.unresolvable
     answer.n_kept = len(nodes.names) if kept is None else len(kept)

@@ -34,5 +34,5 @@ with lazy_exports(__name__):
         start_sentence as start_sentence,
         version_of_server as version_of_server,
     )
-    from kubesched.live.traces import Traces as Traces, new_traces as new_traces
+    from kubesched.live.spans import Spans as Spans, new_spans as new_spans
     from kubesched.live.writes import ApiWriter as ApiWriter

@@ -34,7 +34,7 @@ from kubesched.live.leadership import Leadership, NoElection
 from kubesched.live.other_scheduler import OtherScheduler, serves_default_scheduler
 from kubesched.live.scheduler_endpoints import EndpointOptions, Endpoints, HealthChecks
 from kubesched.live.server_release import check_version
-from kubesched.live.traces import new_traces
+from kubesched.live.spans import new_spans
 from kubesched.live.writes import ApiWriter
 from kubesched.metrics import EventMetrics, Observers, PodResources, SchedulerMetrics
 from kubesched.scheduler import TieBreak, start_plugins, stop_plugins
@@ -116,7 +116,7 @@ async def run_scheduler(
         new_client(access_of(options), may_write=election.may_write) as for_plugins,
     ):
         recorder = EventRecorder(events, platform.node())
-        traces = new_traces(client.timing)
+        traces = new_spans(client.timing)
         metrics = SchedulerMetrics(client.timing.monotonic)
         tracing = [traces] if traces else []
         observers = Observers(metrics, AttemptLog(), *tracing)

@@ -24,7 +24,7 @@ _NONE: Final = frozenset[str]()
 _MAX_SETS: Final = 64
 
 
-class Evaluations:
+class PluginEvaluations:
     """Counts the evaluations of the plugins of one extension point, by the set of plugins that were left out.
 
     Most pods leave out the same plugins, so that one addition counts for all others.
@@ -76,7 +76,7 @@ class StepMetrics(Probe):
         self.profiles: set[str] = set()
         self._clock = clock
         self._rng = rng
-        self._evaluations: dict[tuple[str, str], Evaluations] = {}  # by profile and extension point
+        self._evaluations: dict[tuple[str, str], PluginEvaluations] = {}  # by profile and extension point
         self._pre_filters: dict[str, list[str]] = {}  # the plugins, by profile
         self._histograms: dict[tuple[str, str, Code], Histogram] = {}  # by extension point and profile
         self.points = Histograms(
@@ -114,7 +114,7 @@ class StepMetrics(Probe):
         self._pre_filters[name] = [plugin.name for plugin in profile.points["preFilter"]]
         for point, label in _EVALUATED.items():
             plugins = [plugin.name for plugin in profile.points[point]]
-            self._evaluations[name, label] = Evaluations(name, label, plugins)
+            self._evaluations[name, label] = PluginEvaluations(name, label, plugins)
 
     def began(self, step: FrameworkStep) -> None:
         """Note when. PreFilter begins a cycle, and decides whether its plugins are measured one by one."""

@@ -30,7 +30,7 @@ from kubesched.framework import (
 )
 from kubesched.plugins.args import DefaultPreemptionArgs
 from kubesched.plugins.shared_hints import nothing, registration
-from kubesched.plugins.victims import Candidates, find_victims
+from kubesched.plugins.victims import PreemptionCandidates, find_victims
 from kubesched.state import Nodes, PodInfo, Rows
 
 _NO_VICTIMS: Final = Status.unresolvable("No preemption victims found for incoming pod")
@@ -61,7 +61,7 @@ class DefaultPreemption(Plugin):
             return self._nominate_later(self.handle.extenders, state.pod, candidates)
         return self._nominate(candidates)
 
-    def _candidates(self, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> "Candidates | PostFiltered":
+    def _candidates(self, state: CycleState, pod: Pod, diagnosis: Diagnosis) -> "PreemptionCandidates | PostFiltered":
         """The nodes that would do, or why there are none."""
         nodes = self.handle.snapshot().nodes
         refusal = self._why_not_eligible(pod, diagnosis, nodes)
@@ -86,7 +86,9 @@ class DefaultPreemption(Plugin):
             return self._asked_others(state, pod, candidates)
         return candidates
 
-    async def _nominate_later(self, extenders: CalledExtenders, pod: PodInfo, candidates: Candidates) -> PostFiltered:
+    async def _nominate_later(
+        self, extenders: CalledExtenders, pod: PodInfo, candidates: PreemptionCandidates
+    ) -> PostFiltered:
         """Ask the extenders first; they may leave out and add nodes, and name other victims."""
         victims = {
             name: VictimsOf(tuple(candidates.victims_of(i)), int(candidates.n_violations[i]))
@@ -96,9 +98,9 @@ class DefaultPreemption(Plugin):
             kept = await extenders.preempt(pod, self.handle.snapshot(), victims)
         except PluginFault as fault:
             return _in_words(None, fault.status)
-        return self._nominate(candidates if kept is victims else Candidates.of(kept))
+        return self._nominate(candidates if kept is victims else PreemptionCandidates.of(kept))
 
-    def _nominate(self, candidates: Candidates) -> PostFiltered:
+    def _nominate(self, candidates: PreemptionCandidates) -> PostFiltered:
         """The candidate that costs least; since v1.37 with a text."""
         if not len(candidates):
             return _in_words(None, Status.unschedulable("no candidate node for preemption"))
@@ -144,7 +146,7 @@ class DefaultPreemption(Plugin):
                 size = len(nodes)
         return search
 
-    def _asked_others(self, state: CycleState, pod: Pod, candidates: Candidates) -> Candidates:
+    def _asked_others(self, state: CycleState, pod: Pod, candidates: PreemptionCandidates) -> PreemptionCandidates:
         """Let the other plugins strike nodes from the plan."""
         names = candidates.node_names
         plan = {name: tuple(candidates.victims_of(i)) for i, name in enumerate(names)}
@@ -170,7 +172,7 @@ class _Search:
         self._state = state
         self._pod = pod
         self._budgets = handle.cluster_state.disruption_budgets
-        self._found: list[Candidates] = []
+        self._found: list[PreemptionCandidates] = []
         self.failures: list[tuple[Status, int]] = []
         self.n_clean = 0
         self.n_found = 0
@@ -201,12 +203,12 @@ class _Search:
         self.n_found += len(candidates)
         self.n_clean += int(np.count_nonzero(candidates.n_violations == 0))
 
-    def candidates(self) -> Candidates | None:
+    def candidates(self) -> PreemptionCandidates | None:
         """All nodes that would do; None when there are none."""
         helpful = [candidates for candidates in self._found if len(candidates)]
         if not helpful:
             return None
-        return helpful[0] if len(helpful) == 1 else Candidates.joined(helpful)
+        return helpful[0] if len(helpful) == 1 else PreemptionCandidates.joined(helpful)
 
 
 def _kept(diagnosis: Diagnosis) -> dict[object, Any]:

@@ -19,7 +19,7 @@ from kubesched.state import Budgets, PodBatch, PodInfo, Rows
 _OFFSET: Final = 2**31  # makes every priority positive
 
 
-class Candidates:
+class PreemptionCandidates:
     """Nodes that would do, with the pods that would have to go.
 
     Attributes:
@@ -68,7 +68,7 @@ class Candidates:
         return list(self.victims.chosen(np.arange(low, high)).infos)
 
     @classmethod
-    def of(cls, victims: Mapping[str, VictimsOf]) -> "Candidates":
+    def of(cls, victims: Mapping[str, VictimsOf]) -> "PreemptionCandidates":
         """The candidates by name; each has one victim at least."""
         infos = [info for one in victims.values() for info in one.pods]
         of = np.repeat(np.arange(len(victims)), [len(one.pods) for one in victims.values()])
@@ -76,7 +76,7 @@ class Candidates:
         return cls(list(victims), PodBatch(infos), of, n_violations)
 
     @classmethod
-    def joined(cls, parts: Sequence["Candidates"]) -> "Candidates":
+    def joined(cls, parts: Sequence["PreemptionCandidates"]) -> "PreemptionCandidates":
         """The candidates of several tables, one after another."""
         names = [name for part in parts for name in part.node_names]
         starts = np.cumsum([0, *[len(part) for part in parts]])
@@ -84,18 +84,18 @@ class Candidates:
         victims = PodBatch.joined([part.victims for part in parts])
         return cls(names, victims, of, np.concatenate([part.n_violations for part in parts]))
 
-    def only(self, keep: Sequence[int]) -> "Candidates":
+    def only(self, keep: Sequence[int]) -> "PreemptionCandidates":
         """Some of the candidates, in the order given."""
         chosen = [np.flatnonzero(self._of == candidate) for candidate in keep]
         of = np.repeat(np.arange(len(keep)), [len(which) for which in chosen])
         which = np.concatenate(chosen) if chosen else np.zeros(0, dtype=np.intp)
         names = [self.node_names[candidate] for candidate in keep]
-        return Candidates(names, self.victims.chosen(which), of, self.n_violations[list(keep)])
+        return PreemptionCandidates(names, self.victims.chosen(which), of, self.n_violations[list(keep)])
 
 
 def find_victims(
     what_if: MovedPods, lower: PodBatch, positions: Rows, budgets: Budgets
-) -> tuple[Candidates, FilterResult]:
+) -> tuple[PreemptionCandidates, FilterResult]:
     """Dry-run preemption on every node of a what-if table.
 
     Args:
@@ -113,7 +113,7 @@ def find_victims(
     chosen = np.flatnonzero(is_victim)
     with_victims, of = runs(positions[chosen])
     n_violations = np.bincount(positions, weights=violating & is_victim, minlength=len(nodes)).astype(np.int64)
-    candidates = Candidates(
+    candidates = PreemptionCandidates(
         [nodes.name(position) for position in with_victims.tolist()],
         lower.chosen(chosen),
         of,

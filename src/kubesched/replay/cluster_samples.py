@@ -35,7 +35,7 @@ class Interval:
         return [self.arrived, len(self.waited), self.ended, self.evicted, *wait_figures(self.waited)]
 
 
-class Samples:
+class ClusterSamples:
     """The samples so far, in columns.
 
     Args:

@@ -9,7 +9,7 @@ from kubesched.api import KubeObject, Node, Pod
 from kubesched.controllers import is_bound_to_node
 from kubesched.documents import count, listed
 from kubesched.errors import InputError
-from kubesched.replay.cluster_samples import Samples
+from kubesched.replay.cluster_samples import ClusterSamples
 from kubesched.replay.pod_runs import waits_of
 from kubesched.replay.replay_result import Replay
 from kubesched.replay.timeline import Timeline
@@ -64,7 +64,7 @@ def replay(
     found = (configuration, plugins, plugin_args)
     with Session(cluster, *found, tie_break=tie_break, seed=seed, extender_calls=extender_calls) as session:
         session.clock.advance_to(trace.begin)
-        samples = Samples(session, pods, every_node)
+        samples = ClusterSamples(session, pods, every_node)
         timeline = Timeline(trace, session, samples, every or _horizon(trace) / _N_SAMPLES)
         left = session.carry_out(timeline, progress)
         timeline.sample(session.clock.seconds)

@@ -13,7 +13,7 @@ from typing import Final, Generic, TypeVar
 
 from kubesched.api import Pod
 from kubesched.controllers import fresh_pod, successor_of
-from kubesched.replay.cluster_samples import Interval, Samples
+from kubesched.replay.cluster_samples import ClusterSamples, Interval
 from kubesched.replay.pod_runs import PodRun, Stay
 from kubesched.session import Session
 from kubesched.traces import Arrival, NodeChange, Trace
@@ -36,7 +36,7 @@ class Timeline:
         n_lost: pods that left before their time, and do not come again.
     """
 
-    def __init__(self, trace: Trace, session: Session, samples: Samples, every: float) -> None:
+    def __init__(self, trace: Trace, session: Session, samples: ClusterSamples, every: float) -> None:
         self.runs: list[PodRun] = []
         self.n_lost = 0
         self._session = session

@@ -22,7 +22,7 @@ from kubesched.errors import NoRoomError
 from kubesched.serving.byte_budget import ByteBudget
 from kubesched.serving.connections import clients_turn, our_turn
 from kubesched.serving.free_memory import give_free_memory_back
-from kubesched.serving.pages import Pages
+from kubesched.serving.memory_pages import MemoryPages
 
 _BLOCK: Final = 2**18  # bytes given to the socket at a time; pieces are joined up to here and cut from here on
 _PROGRESS: Final = 2**16  # bytes of a body after which its client's time begins again
@@ -87,7 +87,7 @@ class Bodies:
         """
         self.uploads = ByteBudget(budget_bytes, seconds=seconds)
         self.answers = ByteBudget(answer_bytes, seconds=seconds)
-        self._pages = Pages(_KEPT)
+        self._pages = MemoryPages(_KEPT)
         self._max_bytes = max_bytes
         self._seconds = seconds
 
@@ -193,7 +193,7 @@ class _Upload:
     """
 
     def __init__(
-        self, request: web.BaseRequest, budget: ByteBudget, pages: Pages, max_bytes: int, seconds: float
+        self, request: web.BaseRequest, budget: ByteBudget, pages: MemoryPages, max_bytes: int, seconds: float
     ) -> None:
         self.transfer = budget.begin(self._lose_patience)
         self._pages = pages

@@ -6,6 +6,7 @@ with lazy_exports(__name__):
     from kubesched.setup.added_plugins import ArgsLike as ArgsLike, enable_loaded as enable_loaded
     from kubesched.setup.awaited import AwaitedRequests as AwaitedRequests
     from kubesched.setup.comparable_setup import comparable as comparable
+    from kubesched.setup.configuration_files import read_source as read_source, read_sources as read_sources
     from kubesched.setup.event_loop import EventLoop as EventLoop
     from kubesched.setup.expansion import expand_points as expand_points
     from kubesched.setup.extender_calls import ExtenderCalls as ExtenderCalls, without_bind as without_bind
@@ -29,4 +30,3 @@ with lazy_exports(__name__):
         set_up as set_up,
         set_up_in_any_version as set_up_in_any_version,
     )
-    from kubesched.setup.sources import read_source as read_source, read_sources as read_sources

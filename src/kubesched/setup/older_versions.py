@@ -8,8 +8,8 @@ from kubesched.documents import read_file, write_yaml
 from kubesched.errors import ConfigError, InputError
 from kubesched.legacy import Conversion, OlderVersions, convert_configuration
 from kubesched.release import Release
+from kubesched.setup.configuration_files import local_places
 from kubesched.setup.registry import PluginLike, find_plugins
-from kubesched.setup.sources import local_places
 
 
 def older_versions(source: object, on_conversion: Callable[[Conversion], None]) -> OlderVersions:

@@ -17,11 +17,11 @@ from kubesched.legacy import Conversion
 from kubesched.release import DEFAULT_RELEASE, RELEASES, Release
 from kubesched.scheduler import Request
 from kubesched.setup.added_plugins import ArgsLike, enable_loaded, read_args, without_plugins
+from kubesched.setup.configuration_files import read_source
 from kubesched.setup.extender_calls import ExtenderCalls, answering_calls, sent_kinds
 from kubesched.setup.older_versions import conversion_words, older_versions
 from kubesched.setup.profiles import build_profiles
 from kubesched.setup.registry import PluginLike, Registry, find_plugins
-from kubesched.setup.sources import read_source
 
 ConfigurationLike = KubeSchedulerConfiguration | ConfigSource | str | os.PathLike[str] | bytes | None
 """A configuration, one in a file that holds it, the name of its file, the file's text as bytes, or None for

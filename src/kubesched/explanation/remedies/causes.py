@@ -10,6 +10,7 @@ from kubesched.api import KUEUE
 from kubesched.documents import joined, plural
 from kubesched.engine import BoolVector
 from kubesched.explanation.remedies.case import Case, Remedy, field_edit
+from kubesched.explanation.remedies.claim_repairs import claims, has_claim_problem
 from kubesched.explanation.remedies.device_holders import device_holders
 from kubesched.explanation.remedies.device_plugins import devices
 from kubesched.explanation.remedies.device_requests import device_requests
@@ -38,7 +39,6 @@ from kubesched.explanation.remedies.rollout_strategy import old_first
 from kubesched.explanation.remedies.spread import spread
 from kubesched.explanation.remedies.taints import cordoned, cordons, tainted, taints
 from kubesched.explanation.remedies.volume_places import volume_places
-from kubesched.explanation.remedies.volumes import claims, has_claim_problem
 from kubesched.explanation.remedies.waiting_claims import waiting_claims
 
 Remedies = Callable[[Case, BoolVector], Iterator[Remedy]]

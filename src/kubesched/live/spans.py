@@ -47,7 +47,7 @@ class _Attempt(msgspec.Struct):
     binding: list[_Step] = []
 
 
-class Traces(Observer, Probe):
+class Spans(Observer, Probe):
     """Makes the spans: an observer of the driver, and a probe of its frameworks.
 
     Args:
@@ -167,7 +167,7 @@ def _attributes(decision: Decision) -> dict[str, str | int]:
     }
 
 
-def new_traces(clock: Clock, environ: Mapping[str, str] = os.environ) -> Traces | None:
+def new_spans(clock: Clock, environ: Mapping[str, str] = os.environ) -> Spans | None:
     """Create the observer that traces, if OTEL_EXPORTER_OTLP_ENDPOINT or its variant for traces names an endpoint.
 
     The other variables of OpenTelemetry apply, too: OTEL_TRACES_SAMPLER, OTEL_SERVICE_NAME, headers, certificates.
@@ -190,4 +190,4 @@ def new_traces(clock: Clock, environ: Mapping[str, str] = os.environ) -> Traces 
     resource = Resource.create(service)
     provider = TracerProvider(resource=resource)
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
-    return Traces(provider, clock)
+    return Spans(provider, clock)

@@ -1,16 +1,16 @@
 import pytest
 
-from kubesched.serving.pages import Pages
+from kubesched.serving.memory_pages import MemoryPages
 
 MIB = 2**20
 
 
 def test_pages_hold_at_least_what_is_asked_for():
-    assert len(Pages(MIB).take(MIB + 1)) == 2 * MIB
+    assert len(MemoryPages(MIB).take(MIB + 1)) == 2 * MIB
 
 
 def test_the_next_body_of_about_the_size_gets_the_same_pages():
-    pages = Pages(64 * MIB)
+    pages = MemoryPages(64 * MIB)
     first = pages.take(3 * MIB - 5)
     pages.give(first)
     assert pages.take(3 * MIB) is first
@@ -18,7 +18,7 @@ def test_the_next_body_of_about_the_size_gets_the_same_pages():
 
 
 def test_a_small_body_does_not_get_the_pages_of_a_large_one():
-    pages = Pages(64 * MIB)
+    pages = MemoryPages(64 * MIB)
     large = pages.take(9 * MIB)
     pages.give(large)
     assert len(pages.take(2 * MIB)) == 2 * MIB
@@ -26,7 +26,7 @@ def test_a_small_body_does_not_get_the_pages_of_a_large_one():
 
 
 def test_no_more_than_the_limit_is_kept_and_the_oldest_goes_first():
-    pages = Pages(10 * MIB)
+    pages = MemoryPages(10 * MIB)
     taken = [pages.take(4 * MIB) for _ in range(4)]
     for each in taken:
         pages.give(each)
@@ -35,13 +35,13 @@ def test_no_more_than_the_limit_is_kept_and_the_oldest_goes_first():
 
 
 def test_the_largest_are_not_kept():
-    pages = Pages(256 * MIB)
+    pages = MemoryPages(256 * MIB)
     pages.give(pages.take(33 * MIB))
     assert pages.spare == []
 
 
 def test_what_nobody_has_needed_between_two_looks_goes_back():
-    pages = Pages(64 * MIB)
+    pages = MemoryPages(64 * MIB)
     pages.give(pages.take(MIB))
     pages.release_unused()
     assert len(pages.spare) == 1

@@ -13,7 +13,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from kubesched.api import Pod
 from kubesched.errors import InputError
 from kubesched.framework import Bind, CycleState, Decision, Outcome, Plugin, Status
-from kubesched.live import Traces, new_traces
+from kubesched.live import Spans, new_spans
 from kubesched.metrics import Observers, SchedulerMetrics
 from kubesched.testing import make_node, make_pod
 from tests.extender.virtual_time import settle
@@ -34,11 +34,11 @@ class StoryClock:
     now = monotonic
 
 
-def traced(story: Story, *plugins: type[Plugin]) -> tuple[list[Any], Traces]:
+def traced(story: Story, *plugins: type[Plugin]) -> tuple[list[Any], Spans]:
     """Run a story. Returns: the spans, in the order in which they began, and what made them."""
     exporter, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    traces = Traces(provider, StoryClock())
+    traces = Spans(provider, StoryClock())
     metrics = SchedulerMetrics(StoryClock().monotonic)
     lived(story, metrics, *plugins, observer=Observers(metrics, traces), probes=[traces])
     return sorted(exporter.get_finished_spans(), key=lambda span: span.start_time), traces
@@ -123,13 +123,13 @@ def test_gated_pods_leave_nothing_behind() -> None:
 
 
 def test_without_an_endpoint_nothing_is_traced() -> None:
-    assert new_traces(StoryClock(), {}) is None
+    assert new_spans(StoryClock(), {}) is None
 
 
 def test_an_endpoint_without_the_packages_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "opentelemetry.exporter.otlp.proto.http.trace_exporter", None)
     with pytest.raises(InputError, match=r"OTEL_EXPORTER_OTLP_ENDPOINT is set.*install kubesched\[tracing\]"):
-        new_traces(StoryClock(), {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://localhost:4318"})
+        new_spans(StoryClock(), {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://localhost:4318"})
 
 
 def test_a_collector_gets_the_spans_by_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +148,7 @@ def test_a_collector_gets_the_spans_by_the_end(monkeypatch: pytest.MonkeyPatch) 
     with ThreadingHTTPServer(("127.0.0.1", 0), Collector) as server:
         threading.Thread(target=server.serve_forever).start()
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{server.server_port}")
-        traces = new_traces(StoryClock())
+        traces = new_spans(StoryClock())
         assert traces is not None
         traces.decided(Decision(make_pod("web"), "default-scheduler", 1, 0, Outcome(Status.unschedulable("full"))), 0.1)
         traces.shutdown()

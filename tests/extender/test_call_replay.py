@@ -128,7 +128,7 @@ def test_a_plugin_that_fails_now_is_told_in_its_words(tmp_path: Path):
         raise RuntimeError("boom")
 
     error, *nodes = differences(tmp_path / "filter", filter=fails)
-    assert error == "error was '', is 'running \"Choice\" filter plugin: boom (test_replay.py:128 in fails)'"
+    assert error == "error was '', is 'running \"Choice\" filter plugin: boom (test_call_replay.py:128 in fails)'"
     assert nodes[0].startswith("rejected now: n0, n2")
     assert differences(tmp_path / "score", score=fails) == ["status was 200, is 500"]
 
@@ -142,7 +142,7 @@ def test_a_failure_in_other_words_is_told(tmp_path: Path):
 
     (sentence,) = differences(tmp_path, score=fails)
     assert sentence.startswith("was 'boomboom")
-    assert "...', is 'running Score plugins: plugin \"Choice\" failed with: bang (test_replay.py:" in sentence
+    assert "...', is 'running Score plugins: plugin \"Choice\" failed with: bang (test_call_replay.py:" in sentence
 
 
 # --- with a watch ---
@@ -202,7 +202,7 @@ def test_a_plugin_that_does_not_start_ends_it(tmp_path: Path):
     def start(self, handle):
         raise OSError("no table")
 
-    with pytest.raises(PluginError, match=r'^starting plugin "Choice": OSError: no table \(test_replay'):
+    with pytest.raises(PluginError, match=r'^starting plugin "Choice": OSError: no table \(test_call_replay'):
         list(replay(choice(start=start), record(tmp_path, ("/filter", WHOLE))))
 
 

@@ -12,7 +12,7 @@ _LARGEST_KEPT: Final = 2**25  # bytes, some 2,300 whole nodes; larger ones go ba
 _PRIVATE: Final = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
 
 
-class Pages:
+class MemoryPages:
     """Gives pages and takes them back.
 
     Attributes:
