@@ -73,8 +73,8 @@ _EXPECTED = """\
 ## Expected of v1.38
 
 v1.38 is decided as v1.37, with a note. On 2026-11-27 the newest version of its module was v1.38.0-beta.0. Other
-modules that it needs could not be had: k8s.io/apiextensions-api, k8s.io/ktesting and structured-merge-diff v7.0.1. So
-nothing is measured. The release notes of v1.38.0-alpha.1 to alpha.3 announce:
+modules that it names could not be had (k8s.io/apiextensions-api, k8s.io/ktesting, structured-merge-diff v7.0.1), and it
+was not built without them: nothing is measured. The release notes of v1.38.0-alpha.1 to alpha.3 announce:
 """
 _CHANGES_EXPECTED = (
     ("PodTopologySpread", "a constraint with `labelSelector: {}` counts all pods of the namespace", "PR 141340"),
