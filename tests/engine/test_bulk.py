@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kubesched.engine import paused_gc
+from kubesched.engine import collect_young, paused_gc
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -153,4 +153,24 @@ def test_garbage_does_not_pile_up_over_many_pauses() -> None:
         with paused_gc(is_kept=True):
             living.add(Node())
             kept += a_cluster()
+    assert len(living) < 8
+
+
+@pytest.mark.parametrize("is_outer_kept", [False, True])
+def test_garbage_does_not_pile_up_over_long_blocks(is_outer_kept: bool) -> None:
+    class Node:
+        def __init__(self) -> None:
+            self.me = self
+
+    living: weakref.WeakSet[Node] = weakref.WeakSet()
+    kept: list[object] = []
+    for _ in range(16):
+        kept.clear()
+        with paused_gc(is_kept=is_outer_kept):
+            with paused_gc(is_kept=True):
+                living.add(Node())
+                kept += a_cluster()
+            collect_young()
+            kept += a_cluster()
+            collect_young()
     assert len(living) < 8

@@ -3,7 +3,7 @@
 from kubesched.lazy_exports import lazy_exports
 
 with lazy_exports(__name__):
-    from kubesched.engine.bulk import paused_gc as paused_gc
+    from kubesched.engine.bulk import collect_young as collect_young, paused_gc as paused_gc
     from kubesched.engine.equal_rows import equal_rows as equal_rows
     from kubesched.engine.exact import (
         as_fractions as as_fractions,

@@ -1,14 +1,15 @@
-"""Pauses the cyclic garbage collector while a hundred thousand objects are decoded."""
+"""Pauses the cyclic garbage collector while a hundred thousand objects are decoded, or made by a simulation."""
 
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-_FULL_AFTER: Final = 100_000  # new objects; a full collection looks at all objects of a program
+_FULL_AFTER: Final = 100_000  # objects; a full collection looks at all objects of a program
 _WORTH_MOVING: Final = 1_000  # new objects
 _FROZEN_AT_START: Final = gc.get_freeze_count()  # by Python 3.12 itself
-_new_since_full = 0
+_made_old = 0  # objects that the collector's own counts have lost, since the start
+_old_since_full = 0  # of these
 _new_until_count = 0
 
 
@@ -22,44 +23,49 @@ def paused_gc(*, is_kept: bool = False) -> Iterator[None]:
     """
     was_enabled = gc.isenabled()
     gc.disable()
-    before = gc.get_count()[0]
+    old, young = _made_old, gc.get_count()[0]
     try:
         yield
     finally:
-        n_new = gc.get_count()[0] - before
-        if is_kept and n_new >= _WORTH_MOVING:
-            _make_old(n_new, may_collect=was_enabled)
+        n_new = _made_old - old + gc.get_count()[0] - young
+        if is_kept and n_new >= _WORTH_MOVING and not _is_frozen(n_new):
+            _make_old()
         if was_enabled:
+            _collect_after(_made_old - old)
             gc.enable()
 
 
-def _make_old(n_new: int, *, may_collect: bool) -> None:
-    """Move all objects into the oldest generation, mostly unseen; not where somebody has frozen some: they would thaw.
+def collect_young() -> None:
+    """Free the cycles among the newest objects of a long block, without a look at the others."""
+    global _made_old
+    _made_old += gc.get_count()[0] - gc.collect(0)
 
-    To freeze resets the collector's own counts. With that alone, a program that loads cluster after cluster would never
-    see a full collection, and dead simulators, which are cyclic, would pile up. A full collection for each load would
-    cost a program with a large heap more than the loads themselves.
 
-    Args:
-        may_collect: false where the collector rests, as in a block within a block: then the objects are moved only, and
-            do not count towards the next full collection.
-    """
-    global _new_since_full  # of the process, as the collector is
-    if _is_frozen(n_new):
-        return
-    if may_collect:
-        _new_since_full += n_new
-        if _new_since_full >= _FULL_AFTER:
-            _new_since_full = 0
-            gc.collect()
-            return
+def _make_old() -> None:
+    """Move all objects into the oldest generation, mostly unseen."""
+    global _made_old
+    _made_old += gc.get_count()[0]
     gc.freeze()
     gc.unfreeze()
 
 
+def _collect_after(n_old: int) -> None:
+    """Collect fully after a number of objects.
+
+    To freeze, and to collect the youngest, resets the collector's own counts. With that alone, a program that loads
+    cluster after cluster would never see a full collection, and dead simulators, which are cyclic, would pile up. A
+    full collection for each load would cost a program with a large heap more than the loads themselves.
+    """
+    global _old_since_full  # of the process, as the collector is
+    _old_since_full += n_old
+    if _old_since_full >= _FULL_AFTER:
+        _old_since_full = 0
+        gc.collect()
+
+
 def _is_frozen(n_new: int) -> bool:
-    """Whether somebody has frozen objects. To count them is to look at each, so what was frozen is taken to stay so for
-    a while.
+    """Whether somebody has frozen objects, which would thaw. To count them is to look at each, so what was frozen is
+    taken to stay so for a while.
     """
     global _new_until_count
     _new_until_count -= n_new

@@ -1,6 +1,5 @@
 """drain and Drainer: what happens to the pods of nodes that are drained, asked of one cluster once or many times."""
 
-import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Final, Self
@@ -8,7 +7,7 @@ from typing import Final, Self
 import msgspec
 
 from kubesched.api import ZONE, KubeObject, Node
-from kubesched.engine import paused_gc
+from kubesched.engine import collect_young, paused_gc
 from kubesched.errors import InputError
 from kubesched.parallel import TaskGroup, carry_out
 from kubesched.planning.drain_cluster import SettledCluster
@@ -215,4 +214,4 @@ def drain(
 def _collect(i: int) -> None:
     """Remove young cycles now and then: the collector is paused, because it would scan the whole cluster."""
     if i % _COLLECT_EVERY == 0:
-        gc.collect(0)
+        collect_young()

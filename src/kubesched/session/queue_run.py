@@ -5,11 +5,11 @@ that ended in an error would only be tried again in an unchanged cluster. A run 
 empty, too.
 """
 
-import gc
 from collections.abc import Awaitable, Callable
 from itertools import count
 from typing import Any
 
+from kubesched.engine import collect_young
 from kubesched.framework import HOOK_FAULTS, Action, Decision, VirtualClock, answer_text
 from kubesched.scheduler import BindingCycle, Eviction, PermitRequest, Request, Scheduler, WaitRequest, drive
 from kubesched.session.agenda import Agenda
@@ -74,7 +74,7 @@ class QueueRun:
             if not await self._step() or self._is_over:
                 break
             if step % _COLLECT_EVERY == 0:
-                gc.collect(0)  # the caller has paused the collector
+                collect_young()  # the caller has paused the collector
             if progress is not None:  # for each pod: one may take a second
                 progress(*counts())
         if progress is not None:
