@@ -228,6 +228,21 @@ REFUSED = {
         CLAIM,
         "spec.devices.requests[0]: Required value: exactly one of `exactly` or `firstAvailable` is required",
     ),
+    "an entry without a name": (
+        [piece(device()), asking(), pod({"resourceClaimName": "c"})],
+        "item 5 (Pod default/p)",
+        "spec.resourceClaims[0].name: Required value",
+    ),
+    "an entry with both sources": (
+        [piece(device()), asking(), pod({"name": "e", "resourceClaimName": "c", "resourceClaimTemplateName": "t"})],
+        "item 5 (Pod default/p)",
+        "may be specified",
+    ),
+    "two entries of one name": (
+        [piece(device()), asking(), pod(*[{"name": "e", "resourceClaimName": "c"}] * 2)],
+        "item 5 (Pod default/p)",
+        'spec.resourceClaims[1].name: Duplicate value: "e"',
+    ),
 }
 """What an API server would not have: objects after the class, the place, and the sentence."""
 

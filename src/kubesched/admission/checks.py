@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Final
 
 from kubesched.admission.device_checks import DeviceChecker
+from kubesched.admission.device_claim_checks import entry_faults
 from kubesched.api import (
     TAINT_EFFECTS,
     Affinity,
@@ -146,6 +147,8 @@ class ObjectChecker:
         for i, constraint in enumerate(spec.topology_spread_constraints or ()):
             _check_int32(constraint.max_skew, f"spec.topologySpreadConstraints[{i}].maxSkew")
             _check_int32(constraint.min_domains, f"spec.topologySpreadConstraints[{i}].minDomains")
+        for fault in entry_faults(spec.resource_claims or ()):
+            raise ObjectError(str(fault))
         self._check_time(status.start_time, "status.startTime")
         self._check_resources(status.resources, "status.resources")
         self._check_quantities(status.allocated_resources, "status.allocatedResources")

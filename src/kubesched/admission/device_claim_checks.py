@@ -16,6 +16,7 @@ from kubesched.api import (
     DeviceSubRequest,
     KubeObject,
     Namespace,
+    PodResourceClaim,
     PodSpec,
     ResourceClaim,
     ResourceClaimSpec,
@@ -168,8 +169,17 @@ def _constraint_faults(path: str, constraint: DeviceConstraint, names: set[str])
 
 
 def pod_claim_faults(spec: PodSpec) -> Iterator[FieldError]:
-    """What an API server refuses in the entries of spec.resourceClaims."""
+    """What an API server refuses in the entries of spec.resourceClaims of a new pod."""
     entries = spec.resource_claims or ()
+    yield from entry_faults(entries)
+    for i, entry in enumerate(entries):
+        if not entry.resource_claim_name and not entry.resource_claim_template_name:
+            detail = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
+            yield FieldError.invalid(f"spec.resourceClaims[{i}]", entry, detail)
+
+
+def entry_faults(entries: Sequence[PodResourceClaim]) -> Iterator[FieldError]:
+    """What no pod of a cluster has in its entries, apart from what kube-scheduler has a message for."""
     for i, entry in enumerate(entries):
         path = f"spec.resourceClaims[{i}]"
         if not entry.name:
@@ -179,10 +189,6 @@ def pod_claim_faults(spec: PodSpec) -> Iterator[FieldError]:
         if entry.resource_claim_name and entry.resource_claim_template_name:
             detail = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
             yield FieldError.invalid(path, entry, detail)
-        elif not entry.resource_claim_name and not entry.resource_claim_template_name:
-            yield FieldError.invalid(
-                path, entry, "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
-            )
     yield from _duplicates("spec.resourceClaims", [entry.name for entry in entries], ".name")
 
 
