@@ -58,7 +58,6 @@ def test_options_replace_fields_and_rows_are_kept(spec: Path, tmp_path: Path):
         ((), "no snapshot is given"),
         (("--snapshot", "CLUSTER", "--rows", "CLUSTER"), "--rows"),
         (("--snapshot", "CLUSTER", "--pareto", "cpu"), "is not a figure"),
-        (("--snapshot", "gone.json"), "gone.json: cannot be read"),
         (("--snapshot", "CLUSTER", "--on", "nonsense://x"), "not the address of a Dask scheduler"),
     ],
 )
@@ -67,3 +66,9 @@ def test_what_is_not_valid_is_one_message(words: tuple[str, ...], expected: str,
     assert result.exit_code == 2
     assert expected in result.output
     assert result.output.count("\n") == 1
+
+
+def test_a_snapshot_that_is_not_there_is_the_reason_in_its_rows():
+    result = run("sweep", "--snapshot", "gone.json")
+    assert result.exit_code == 1
+    assert "gone.json: no such file or folder" in result.output

@@ -122,7 +122,13 @@ def test_a_scheduler_that_does_not_answer_is_one_sentence(monkeypatch: pytest.Mo
         pass
 
 
-def test_something_else_than_an_address_is_one_sentence():
-    with pytest.raises(InputError, match="not the address of a Dask scheduler"), connected("nonsense://x"):
+@pytest.mark.parametrize("address", ["nonsense://x", "10.0.0.7", "tcp://10.0.0.7", "tcp://a:99999", "tcp://:1", ""])
+def test_something_else_than_an_address_is_one_sentence(address: str):
+    """Before Dask makes a client, whose end would print a traceback."""
+    with (
+        mock.patch("distributed.Client", side_effect=AssertionError("a client was made")),
+        pytest.raises(InputError, match="not the address of a Dask scheduler; expected tcp://HOST:PORT"),
+        connected(address),
+    ):
         pass
     assert dask_cluster.active_client() is None

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeVar
+from urllib.parse import urlsplit
 
 from kubesched.errors import InputError, WorkerError
 from kubesched.parallel.memory import needed_by_worker
@@ -23,6 +24,7 @@ T = TypeVar("T")
 _AHEAD: Final = 2
 """Tasks that are sent for each thread, so that no worker waits for the next one."""
 _ANSWER_SECONDS: Final = 10
+_SCHEMES: Final = ("tcp", "tls", "ws", "wss", "ucx")
 _PYTHON: Final = "{0.major}.{0.minor}"
 _CONNECTED: "Final[list[Client]]" = []
 
@@ -69,13 +71,21 @@ def _client(address: str) -> "Client":
         if error.name != "distributed":
             raise
         raise InputError("--on needs Dask, which is not installed: pip install 'kubesched[dask]'") from None
+    if not _is_address(address):  # Dask would find out, and print a traceback 20 seconds later
+        raise InputError(f"--on {address}: not the address of a Dask scheduler; expected tcp://HOST:PORT")
     try:
         return Client(address, timeout=_ANSWER_SECONDS, set_as_default=False)  # it would stay when it fails
     except (OSError, TimeoutError) as error:
         advice = "start one with `dask scheduler`, and name its address, such as tcp://10.0.0.7:8786"
         raise WorkerError(f"{address}: no Dask scheduler answers within {_ANSWER_SECONDS} seconds; {advice}") from error
-    except (ValueError, TypeError) as error:
-        raise InputError(f"{address}: not the address of a Dask scheduler; expected tcp://HOST:PORT") from error
+
+
+def _is_address(address: str) -> bool:
+    try:
+        parts = urlsplit(address)
+        return parts.scheme in _SCHEMES and bool(parts.hostname) and parts.port is not None
+    except ValueError:  # the port is not a number, or too large
+        return False
 
 
 def about_here() -> tuple[str, str]:

@@ -81,7 +81,10 @@ def _to_jsonl(rows: Sequence[Mapping[str, Any]]) -> bytes:
 
 
 def _from_csv(content: bytes) -> Iterable[Mapping[str, Any]]:
-    return [*csv.DictReader(io.StringIO(content.decode(), newline=""))]
+    reader = csv.DictReader(io.StringIO(content.decode(), newline=""))
+    if reader.fieldnames and "key" not in reader.fieldnames:  # a table of others that is empty is not replaced either
+        raise ValueError("it has other columns")
+    return [*reader]
 
 
 def _to_csv(rows: Sequence[Mapping[str, Any]]) -> bytes:

@@ -8,9 +8,9 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.comparison import Candidate, packed, read_prices
-from kubesched.config import read_text
+from kubesched.config import convert, error_of, read_text, select_known
 from kubesched.documents import read_yaml
-from kubesched.errors import InputError, YamlError
+from kubesched.errors import ConfigError, InputError, YamlError
 
 _DEFAULTS: Final = "defaults"
 
@@ -99,8 +99,12 @@ def read_spec(path: str | os.PathLike[str]) -> dict[str, Any]:
         value = documents[0] if len(documents) == 1 else None
         if not isinstance(value, Mapping):
             raise InputError(f"{file}: expected one object with snapshots, configurations and seeds")
-        return msgspec.convert(value, SweepSpec).arguments(file.parent)
-    except (YamlError, msgspec.ValidationError) as error:
+        known, unknown = select_known(value, SweepSpec)
+        spec, wrong = convert(known, SweepSpec)
+        if unknown or wrong or spec is None:
+            raise error_of([*unknown, *wrong])
+        return spec.arguments(file.parent)
+    except (YamlError, ConfigError) as error:
         raise InputError(f"{file}: {error}") from error
 
 

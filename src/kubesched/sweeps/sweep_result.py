@@ -1,6 +1,6 @@
 """The answer of a sweep: every run, what each configuration comes to, and which of them no other one beats."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from statistics import median_low
 from typing import TYPE_CHECKING, Final
 
@@ -108,11 +108,13 @@ def pareto_figures(names: Sequence[str]) -> tuple[str, ...]:
 def summarized(rows: Iterable[SweepRow], pareto: Sequence[str]) -> tuple[Setting, ...]:
     """What each configuration comes to."""
     by_setting: dict[tuple[str, str], list[SweepRow]] = {}
+    rows = [*rows]
+    read = {row.snapshot for row in rows if not row.error}
     for row in rows:
         by_setting.setdefault((row.configuration, row.plugin_args), []).append(row)
-    found = [_setting(*names, of_setting) for names, of_setting in by_setting.items()]
+    found = [_setting(*names, of_setting, read) for names, of_setting in by_setting.items()]
     figures = [figure(name) for name in pareto]
-    comparable = [one for one in found if not one.n_failed and all(name in one.figures for name in pareto)]
+    comparable = [one for one in found if all(name in one.figures for name in pareto)]
     return tuple(
         msgspec.structs.replace(
             one, is_best=one in comparable and not any(_beats(other, one, figures) for other in comparable)
@@ -121,9 +123,12 @@ def summarized(rows: Iterable[SweepRow], pareto: Sequence[str]) -> tuple[Setting
     )
 
 
-def _setting(configuration: str, plugin_args: str, rows: Sequence[SweepRow]) -> Setting:
+def _setting(configuration: str, plugin_args: str, rows: Sequence[SweepRow], read: Set[str]) -> Setting:
+    """What a configuration comes to; without figures if a run failed on a snapshot that another one runs on."""
     n_failed = sum(bool(row.error) for row in rows)
-    figures = {one.name: spread for one in FIGURES if (spread := _spread(rows, one.name)) is not None}
+    of_read = [row for row in rows if row.snapshot in read]
+    has_all = bool(of_read) and not any(row.error for row in of_read)
+    figures = {one.name: spread for one in FIGURES if has_all and (spread := _spread(of_read, one.name)) is not None}
     return Setting(configuration, plugin_args, len(rows), n_failed, figures)
 
 

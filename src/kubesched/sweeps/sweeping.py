@@ -158,7 +158,7 @@ class _Plan:
         """All runs, in the order of the rows."""
         for i, source in enumerate(self._snapshots):
             name = str(source) if isinstance(source, Path) else f"snapshot {i + 1}"
-            of_snapshot = content_key(source, str(self._choice), self._prices, VERSION)
+            of_snapshot = self._key_of(source)
             for j, setting in enumerate(self.settings):
                 for seed in seeds:
                     row = SweepRow(
@@ -169,9 +169,16 @@ class _Plan:
                         seed=seed,
                         figures={},
                         kubesched_version=VERSION,
-                        key=content_key(of_snapshot, setting.key, seed),
+                        key=content_key(of_snapshot, setting.key, seed) if of_snapshot else "",
                     )
                     yield _Run(i, j, row)
+
+    def _key_of(self, source: Any) -> str:
+        """Empty if a snapshot cannot be read: the reason is in its rows, and they are not kept."""
+        try:
+            return content_key(source, str(self._choice), self._prices, VERSION)
+        except InputError:
+            return ""
 
     def runner(self, snapshot: int, setting: int) -> SettingRuns:
         """What carries out the runs of a setting on a snapshot, which is loaded for all settings in turn."""
@@ -196,8 +203,8 @@ class _RowTable:
         self._runs = runs
         self._file = file
         known = [] if file is None else read_rows(file)
-        by_key = {one.key: one for one in known}
-        wanted = {one.row.key for one in runs}
+        by_key = {one.key: one for one in known if not one.error}  # what failed may have been a file or the memory
+        wanted = {"", *(one.row.key for one in runs)}
         self._others = [one for one in known if one.key not in wanted]
         self._done = {i: by_key[run.row.key] for i, run in enumerate(runs) if run.row.key in by_key}
         self.n_kept = len(self._done)
