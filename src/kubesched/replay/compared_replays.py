@@ -15,6 +15,8 @@ from kubesched.shown import Shown
 from kubesched.traces import Trace
 
 _SHARES: Final = ("allocation", "utilization", "stranded")
+WAIT: Final = "wait"
+"""The figure that is about pods, not about samples."""
 _STEPS: Final = 1000
 """Of a run, for the progress of all of them."""
 
@@ -110,7 +112,7 @@ def figure_names(answer: Replay) -> list[str]:
     """The figures over time of a replay, in the order of reports."""
     held = [f"{name}_{what}" for name in answer.resources for what in _SHARES]
     known = (name for name in held if not name.endswith("_stranded") or name in answer.series)
-    return ["pending", "running", "nodes_in_use", *known, "wait_mean", "wait_p95", "evicted"]
+    return ["pending", "running", "nodes_in_use", *known, WAIT, "evicted"]
 
 
 def _differences(of_a: Sequence[Replay], of_b: Sequence[Replay]) -> Iterable[ReplayDifference]:
@@ -123,5 +125,10 @@ def _differences(of_a: Sequence[Replay], of_b: Sequence[Replay]) -> Iterable[Rep
 
 
 def _measured(runs: Sequence[Replay], name: str) -> list[OverTime]:
-    found = (run.over_time(name) for run in runs)
+    found = (_waits(run) if name == WAIT else run.over_time(name) for run in runs)
     return [one for one in found if one.mean is not None]
+
+
+def _waits(run: Replay) -> OverTime:
+    """How long pods waited, over all pods, as a replay reports it: between two samples there may be none, or one."""
+    return OverTime(run.waits[0].mean, run.waits[0].p95, None)

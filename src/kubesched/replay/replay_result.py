@@ -120,4 +120,4 @@ def summary(times: Sequence[float | None], values: Sequence[float | None]) -> Ov
     of = np.array([value for _, value in known], dtype=np.float64)
     lasted = np.diff(at, prepend=at[0])
     mean = float(np.average(of, weights=lasted)) if lasted.sum() > 0 else float(of.mean())
-    return OverTime(mean, float(np.percentile(of, 95)), float(of[-1]))
+    return OverTime(mean, float(np.percentile(of, 95)), None if values[-1] is None else float(of[-1]))
