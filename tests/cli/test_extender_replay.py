@@ -7,7 +7,7 @@ import pytest
 
 from kubesched.extender import Answer, Recorder
 from tests.cli.clusters import run
-from tests.extender.test_replay import WHOLE, record
+from tests.extender.test_call_replay import WHOLE, record
 
 PLUGIN = """
 from kubesched import Plugin, Status

@@ -389,10 +389,9 @@ def test_a_claim_whose_pods_have_gone_is_noted(phase: str, uid: str, is_noted: b
     [
         [device_class(), piece(device()), allocated({"device": "gone"}, allocationTimestamp=SINCE), USES],
         [device_class(), piece(device()), allocated({"pool": "gone"}, allocationTimestamp=SINCE), USES],
-        [device_class(), piece(device()), asking(), pod({"resourceClaimName": "c"})],
         [device_class(), piece(device()), claim([]), USES],
     ],
-    ids=["an allocated device that is gone", "a pool that is gone", "an entry without a name", "no requests"],
+    ids=["an allocated device that is gone", "a pool that is gone", "no requests"],
 )
 def test_what_kube_scheduler_does_not_look_at_is_in_nobodys_way(items: list[Document], tmp_path: Path) -> None:
     simulated, explained = commands(tmp_path, items)
