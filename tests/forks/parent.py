@@ -1,5 +1,6 @@
 """The process that forks: `python -m tests.forks.parent SOCKET`. It prints a line when it takes calls."""
 
+import atexit
 import gc
 import importlib
 import json
@@ -10,6 +11,7 @@ import runpy
 import signal
 import socket
 import sys
+import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import TypedDict
@@ -62,7 +64,12 @@ def reap(*_: object) -> None:
 
 
 def end(caller: socket.socket, code: int) -> None:
-    """Without the tidying up at the end of a process, which takes longer than most commands."""
+    """Without the tidying up at the end of a process, which takes longer than most commands; but for worker processes,
+    which would complain.
+    """
+    if "joblib.externals.loky" in sys.modules:
+        threading._shutdown()
+        atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     caller.sendall(bytes([code & 0xFF]))
