@@ -99,12 +99,12 @@ wheel-test: $(VENV)/.installed-dev
 	$(BIN)/python -m venv "$$room/venv"; \
 	"$$room/venv/bin/python" -m pip install --quiet --disable-pip-version-check --constraint constraints.txt "$$room"/*.whl; \
 	echo "wheel-test: run"; \
-	$(BIN)/python -m release.smoke "$$room/venv/bin/kubesched"; \
+	$(BIN)/python -m packages.smoke "$$room/venv/bin/kubesched"; \
 	PATH="$$room/venv/bin:$$PATH" kubectl-sched explain --help | grep -F 'Usage: kubectl sched explain'; \
 	echo "wheel-test: passed"
 
 release-check: $(VENV)/.installed-dev
-	$(BIN)/python -m release.check
+	$(BIN)/python -m packages.check
 
 check:
 	@.ci/run

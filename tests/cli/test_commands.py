@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from kubesched.api import KINDS
-from kubesched.cli import main
+from kubesched.cli import main, program_version
 from kubesched.errors import InputError
 from kubesched.release import KNOWN
 from kubesched.version import VERSION
@@ -115,7 +115,7 @@ def test_help_and_completion_load_no_large_library(arguments: list[str]):
     }
     program = f"""
 import sys
-from kubesched.cli import main
+from kubesched.cli import main, program_version
 try:
     main({arguments!r})
 finally:
@@ -128,3 +128,11 @@ finally:
 def test_a_program_that_calls_the_commands_itself_gets_the_exception():
     with pytest.raises(InputError):
         main(["simulate", "missing.json"], standalone_mode=False)
+
+
+def test_a_package_names_the_commit_of_its_build(tmp_path, monkeypatch):
+    monkeypatch.setattr(program_version, "_PACKAGE", tmp_path)
+    monkeypatch.setattr(program_version, "_CLONE", tmp_path)
+    assert "commit" not in program_version.program_version()
+    (tmp_path / "commit.txt").write_text("8356b044bc74\n")
+    assert ", commit 8356b044bc74, Python" in program_version.program_version()

@@ -111,5 +111,5 @@ def _why(error: OSError) -> str:
 
 
 def _seconds(header: str | None) -> float | None:
-    """Retry-After in seconds; a date, which API servers do not send, is not heeded."""
+    """Retry-After in seconds; a date, which API servers do not send, is ignored."""
     return float(header) if header and header.strip().isdecimal() else None

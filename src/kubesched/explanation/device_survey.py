@@ -184,5 +184,5 @@ def with_such_devices(evaluation: Evaluation, where: BoolVector) -> BoolVector:
         return where
     will_do = np.zeros_like(where)
     for kind in survey.kinds:
-        will_do[list(kind.positions)] = all(any(one.is_enough_anew for one in some) for some in kind.requests)
+        will_do[list(kind.positions)] = all(any(one.is_enough_on_new_node for one in some) for some in kind.requests)
     return will_do

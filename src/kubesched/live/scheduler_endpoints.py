@@ -51,7 +51,7 @@ class EndpointOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Where the endpoints are, and who may ask them.
 
     Attributes:
-        host, port: to listen on; port 0 takes a free one.
+        host, port: to listen on; port 0 picks a free port.
         certificate, key: PEM files, both or none; without them, the server makes a certificate for itself.
         certificate_folder: for a pair that the server makes, kept for the next start; in memory without.
         client_ca: authorities of client certificates.

@@ -5,6 +5,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from kubesched.api import ResourceSlice
 from kubesched.parallel import Sent
 from kubesched.planning.drain_cluster import SettledCluster
 from kubesched.planning.drain_result import Drain, Fate
@@ -131,7 +132,7 @@ def _kept_because(read: ClusterObjects, setup: Setup) -> str:
         return "its plugins are timed here"
     if setup.extenders:
         return "its extenders are called from here"
-    if any(type(one).__name__ == "ResourceSlice" for one in read.objects):
+    if any(isinstance(one, ResourceSlice) for one in read.objects):
         return "the devices of a drain are counted when they are read"
     return ""
 

@@ -24,12 +24,12 @@ _TAINTS = ClusterEvent(EventResource.NODE, ActionType.UPDATE_NODE_TAINT)
 
 
 def registrations(framework: Framework, extenders: Sized = ()) -> list[Registration]:
-    """What the profile's plugins want to hear of; one that does not say hears of everything.
+    """The events for which the profile's plugins retry pods; a plugin without EventsToRegister gets every event.
 
     Args:
         extenders: those that are called; what one of them rejected is woken by everything.
-    Rule: kube-scheduler v1.36 buildQueueingHintMap. One that wants to hear of new nodes and not of taints hears of all
-    changes of taints: a node may have been tainted when it was added.
+    Rule: kube-scheduler v1.36 buildQueueingHintMap. A plugin that registers new nodes and not taints gets all changes
+    of taints: a node may have been tainted when it was added.
     """
     entries: list[Registration] = []
     everything = ClusterEvent(EventResource.WILDCARD, ActionType.ALL)

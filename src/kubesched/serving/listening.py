@@ -14,7 +14,7 @@ async def listen(host: str, port: int) -> list[socket.socket]:
     """Open a port on each address of a host; the sockets do not block.
 
     Args:
-        port: 0 takes a free one.
+        port: 0 picks a free port.
     Raises:
         InputError: the port is taken or not allowed, or the host is not an address of this machine.
     """

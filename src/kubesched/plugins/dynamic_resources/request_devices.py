@@ -122,7 +122,7 @@ class RequestDevices(msgspec.Struct, frozen=True, rename="camel", omit_defaults=
         return self.of_class > 0 and self.usable >= self.wanted
 
     @property
-    def is_enough_anew(self) -> bool:
+    def is_enough_on_new_node(self) -> bool:
         """Whether it could be served by equal devices of a new node."""
         return 0 < self.wanted <= self.usable + sum(one.devices for one in self.obstacles if one.passes)
 

@@ -1,4 +1,4 @@
-"""The smoke test of whatever can be installed: `python -m release.smoke COMMAND` tries a `kubesched` from outside.
+"""The smoke test of whatever can be installed: `python -m packages.smoke COMMAND` tries a `kubesched` from outside.
 
 It needs only the standard library, and an example that it copies into an empty folder.
 """

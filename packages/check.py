@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from release.smoke import smoke_test
+from packages.smoke import smoke_test
 
 ROOT: Final = Path(__file__).parents[1]
 HERE: Final = Path(__file__).parent
@@ -66,7 +66,10 @@ def main() -> None:
             seconds = smoke_test(str(programs / "kubesched"), folder)
             took = ", ".join(f"{question} {taken:.1f} s" for question, taken in seconds.items())
             print(f"release-check: {what}: {took}", flush=True)
-        print(f"release-check: passed; {run(room / 'newest' / 'bin' / 'kubesched', '--version').splitlines()[0]}")
+        version = run(room / "newest" / "bin" / "kubesched", "--version").splitlines()[0]
+        if ", commit " not in version:
+            sys.exit(f"release-check: the wheel does not name its commit: {version}")
+        print(f"release-check: passed; {version}")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""Checks the packages of a release."""

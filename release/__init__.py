@@ -1,1 +1,0 @@
-"""Builds and checks what a release consists of."""
