@@ -53,7 +53,7 @@ def differences(case: dict, answer: Answer = reference.answer) -> Iterator[Diffe
         for wanted in case[mode]:
             mine = got.pop(wanted["pod"], {})
             for field in fields:
-                if wanted.get(field) == mine.get(field):
+                if repr(wanted.get(field)) == repr(mine.get(field)):  # as values, 0 and False would be equal
                     continue
                 for name, a, b in parts(field, without_empty(wanted.get(field)), without_empty(mine.get(field))):
                     if a == b or (field == "preemption" and is_possible(case, wanted["pod"], a, b, answer)):

@@ -27,3 +27,11 @@ def test_a_text_names_the_node_that_was_chosen_among_equals(node: str, text: str
     answered = case(node, text)["answered"]
     recorded = case("a", TEXT.format("a", 1))
     assert len(list(differences(recorded, lambda _: ([], answered)))) == n
+
+
+@pytest.mark.parametrize(
+    ("recorded", "mine", "n"), [(0, 0, 0), (0, False, 1), (0, None, 1), ("", None, 0), ([], {}, 0)]
+)
+def test_empty_values_count_as_absent_and_zero_does_not(recorded: object, mine: object, n: int) -> None:
+    wanted, got = ({"pod": "default/p", "filter": {"n1": value}} for value in (recorded, mine))
+    assert len(list(differences({"eval": [wanted], "place": []}, lambda _: ([got], [])))) == n
